@@ -354,7 +354,7 @@ void addRecomputed(std::vector<ProgramReport> &programs, const std::vector<Progr
     for (const StageReport &stage : all.stages)
       for (const KeptReport &array : stage.kept)
         if (!kept.contains(array.array))
-          program.again.push_back(array);
+          program.recomputed.push_back(array);
   }
 }
 
@@ -389,7 +389,7 @@ void print(llvm::raw_ostream &out, const ProgramReport &program) {
     for (const KeptReport &kept : stage.kept)
       out << "    keeps `" << kept.array << "` for the gradient, " << kept.bytes << " bytes a row\n";
   }
-  for (const KeptReport &array : program.again)
+  for (const KeptReport &array : program.recomputed)
     out << "  the gradient finds `" << array.array << "` again, in place of keeping " << array.bytes
         << " bytes a row\n";
   for (const RepeatReport &repeat : program.repeats)
@@ -444,13 +444,17 @@ llvm::json::Value toJson(const ProgramReport &program) {
           llvm::json::Object{{"index_set", part.indexSet}, {"bytes", part.bytes}, {"live", part.live}});
     storages.push_back(std::move(parts));
   }
-  llvm::json::Array again;
-  for (const KeptReport &array : program.again)
-    again.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
-  return llvm::json::Object{{"recomputed", std::move(again)}, {"storages", std::move(storages)},
-                            {"entry", program.entry},         {"loss", program.loss},
-                            {"tables", std::move(tables)},    {"memory", std::move(memory)},
-                            {"stages", std::move(stages)},    {"repeated", std::move(repeats)}};
+  llvm::json::Array recomputed;
+  for (const KeptReport &array : program.recomputed)
+    recomputed.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
+  return llvm::json::Object{{"recomputed", std::move(recomputed)},
+                            {"storages", std::move(storages)},
+                            {"entry", program.entry},
+                            {"loss", program.loss},
+                            {"tables", std::move(tables)},
+                            {"memory", std::move(memory)},
+                            {"stages", std::move(stages)},
+                            {"repeated", std::move(repeats)}};
 }
 
 } // namespace dbc::driver

@@ -77,14 +77,14 @@ struct ProgramReport {
   std::vector<MemoryReport> memory;
   std::vector<StorageReport> storages; ///< all memory of a batch but row numbers, results' and gradients'
   std::vector<StageReport> stages;     ///< in the order in which they run
-  std::vector<KeptReport> again;       ///< what gradients find again: with --recompute none it would be kept
+  std::vector<KeptReport> recomputed;  ///< what gradients find again: with --recompute none it would be kept
   std::vector<RepeatReport> repeats;
 };
 
 /// Reads all programs of a `batch` module that the whole pipeline of that level has gone over. A number of
 /// the emitter's type has `realBytes`.
 std::vector<ProgramReport> reportStages(mlir::ModuleOp batch, int64_t realBytes);
-/// Fills in ProgramReport::again from what the same programs report where everything is kept.
+/// Fills in ProgramReport::recomputed from what the same programs report where everything is kept.
 void addRecomputed(std::vector<ProgramReport> &programs, const std::vector<ProgramReport> &keepingAll);
 /// What an entry or loss of a `dyn` module, behind all passes of that level, computes more than once.
 std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, llvm::StringRef entry);

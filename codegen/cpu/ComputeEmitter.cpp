@@ -108,19 +108,15 @@ void ComputeEmitter::gradient(kernel::BufferOp buffer, const Param &param) {
 
 /// Where the gradient of a field or argument lies in the results: a value for each that it has in the batch.
 void ComputeEmitter::inputGradient(kernel::BufferOp buffer, size_t number) {
-  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
-  std::string column, owners = "run.batch.inputs()";
-  if (auto argument = program_.find<kernel::ArgumentOp>(*indexSet.getParent())) {
-    column = "run.arg(" + std::to_string(argument.getComponent()) + ")";
-  } else {
-    auto field = program_.find<kernel::FieldOp>(*indexSet.getParent());
-    const std::string data = std::to_string(model_.data(field.getData()).number);
-    column = "run.batch.column(" + commas({data, std::to_string(field.getColumn())}) + ")";
-    owners = "run.batch.rows(" + data + ")";
-  }
+  const InputGradient input(model_, program_, program_.inputGradients[number]);
+  const bool isField = input.data >= 0;
+  const std::string data = std::to_string(input.data), column = std::to_string(input.column);
   out_.line(member(buffer) + " = run.out.input_gradient<real>(" +
-            commas({std::to_string(number), column, owners, program_.rows(indexSet),
-                    std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
+            commas({std::to_string(number),
+                    isField ? "run.batch.column(" + commas({data, column}) + ")" : "run.arg(" + column + ")",
+                    isField ? "run.batch.rows(" + data + ")" : "run.batch.inputs()",
+                    program_.rows(program_.find<kernel::IndexSetOp>(buffer.getIndexSet())),
+                    std::to_string(input.width)}) +
             ");");
 }
 

@@ -84,23 +84,23 @@ bool RecomputedStages::inputsOf(batch::WriteOp write, bool cheap, llvm::SetVecto
   return true;
 }
 
-/// Whether an inner buffer can be found again; then all is chosen that it takes.
+/// Whether a buffer can be found again. Decided once: many stages may read it.
 bool RecomputedStages::choose(StringRef buffer, Recompute how) {
-  if (chosen.contains(buffer))
-    return true;
   auto found = inner.find(buffer);
   if (found == inner.end())
     return false;
-  llvm::SetVector<StringRef> inputs;
-  if (!inputsOf(found->second.write, how == Recompute::Cheap, inputs))
+  Inner &each = found->second;
+  if (each.isDecided)
+    return each.isChosen;
+  each.isDecided = true;
+  if (!inputsOf(each.write, how == Recompute::Cheap, each.inputs))
     return false;
   // What is not kept, and cannot be found again itself, would have to live on, for no less memory. What other
   // rows read is kept in any case.
-  for (StringRef input : inputs)
-    if (!choose(input, how) && !kept.contains(input) && (how == Recompute::Cheap || inner.contains(input)))
-      return false;
-  chosen.insert(buffer);
-  return true;
+  each.isChosen = llvm::all_of(each.inputs, [&](StringRef input) {
+    return choose(input, how) || kept.contains(input) || (how == Recompute::Cells && !inner.contains(input));
+  });
+  return each.isChosen;
 }
 
 /// The copy of a buffer for the block of a stage that reads it; where there is none a stage is copied in
@@ -109,13 +109,12 @@ StringRef RecomputedStages::again(StringRef buffer, batch::StageOp reader) {
   std::string &copy = copies[{reader->getBlock(), buffer.str()}];
   if (!copy.empty())
     return copy;
-  batch::WriteOp write = inner[buffer].write;
+  const Inner &each = inner.find(buffer)->second;
+  batch::WriteOp write = each.write;
   auto from = stageOf(write);
-  llvm::SetVector<StringRef> inputs;
-  inputsOf(write, /*cheap=*/false, inputs);
   llvm::StringMap<StringRef> renamed;
-  for (StringRef input : inputs)
-    if (chosen.contains(input))
+  for (StringRef input : each.inputs)
+    if (auto found = inner.find(input); found != inner.end() && found->second.isChosen)
       renamed[input] = again(input, reader);
   OpBuilder b(reader);
   batch::StageOp to = declare.stage(b, from.getLoc(), from.getSymName() + ".again", from.getIndexSetAttr());

@@ -32,7 +32,9 @@ private:
   /// An inner buffer.
   struct Inner {
     batch::WriteOp write;
-    llvm::SmallVector<batch::ReadOp> late; ///< reads of adjoint stages
+    llvm::SmallVector<batch::ReadOp> late;    ///< reads of adjoint stages
+    bool isDecided = false, isChosen = false; ///< whether it is found again
+    llvm::SetVector<llvm::StringRef> inputs;  ///< if it is: the buffers that it is made of
   };
   void find();
   bool isInner(llvm::StringRef buffer, batch::WriteOp write) const;
@@ -48,7 +50,6 @@ private:
   llvm::StringMap<llvm::SmallVector<mlir::Operation *>> readers; ///< reads of each buffer
   llvm::MapVector<llvm::StringRef, Inner> inner;
   llvm::StringSet<> kept;                                              ///< buffers that adjoint stages read
-  llvm::StringSet<> chosen;                                            ///< inner buffers that are found again
   std::map<std::pair<mlir::Block *, std::string>, std::string> copies; ///< of a buffer for a block: its copy
 };
 
