@@ -236,10 +236,8 @@ private:
   void storages(ProgramReport &report) {
     llvm::StringSet<> ofResults; // gradients: what gives results is copied
     for (Operation &op : program.getBody().front()) {
-      if (auto gradient = dyn_cast<batch::GradientOp>(op))
-        ofResults.insert(gradient.getBuffer());
-      if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
-        ofResults.insert(gradient.getBuffer());
+      if (FlatSymbolRefAttr result = batch::resultOf(&op); result && !isa<batch::OutputOp>(op))
+        ofResults.insert(result.getValue());
     }
     std::map<int64_t, size_t> numbered;
     for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {

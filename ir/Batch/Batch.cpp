@@ -114,6 +114,12 @@ FlatSymbolRefAttr dbc::batch::rowsOf(Operation *array) {
   return field ? field.getDataAttr() : FlatSymbolRefAttr();
 }
 
+FlatSymbolRefAttr dbc::batch::resultOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, FlatSymbolRefAttr>(op)
+      .Case<OutputOp, GradientOp, InputGradientOp>([](auto result) { return result.getBufferAttr(); })
+      .Default(FlatSymbolRefAttr());
+}
+
 /// What is wrong with the index arrays of a relation, and with what it leads to.
 template <class Relation>
 static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> indexArrays,

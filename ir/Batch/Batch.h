@@ -24,6 +24,10 @@ namespace dbc::batch {
 /// it: an index set, a data type, the elements of the array itself; null for the inputs.
 mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 
+/// The buffer of which an operation says that it holds a result of the program: an output, or a gradient of a
+/// parameter, a field or an argument. Null of any other operation.
+mlir::FlatSymbolRefAttr resultOf(mlir::Operation *op);
+
 /// Whether an operation of a stage writes an array of the batch.
 inline bool isWrite(mlir::Operation *op) {
   auto access = mlir::dyn_cast<AccessOpInterface>(op);

@@ -230,12 +230,8 @@ public:
     program.walk([&](Operation *op) {
       if (batch::isWrite(op))
         writes[cast<batch::AccessOpInterface>(op).getArray()].push_back(op);
-      if (auto output = dyn_cast<batch::OutputOp>(op))
-        ++reads[output.getBuffer()];
-      if (auto gradient = dyn_cast<batch::GradientOp>(op))
-        ++reads[gradient.getBuffer()];
-      if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
-        ++reads[gradient.getBuffer()];
+      if (FlatSymbolRefAttr result = batch::resultOf(op))
+        ++reads[result.getValue()];
       if (auto stage = dyn_cast<batch::StageOp>(op))
         for (const StageRead &read : accessesOf(stage).reads)
           ++reads[read.array];

@@ -30,7 +30,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
 
   void plan(batch::ProgramOp program) {
     llvm::StringMap<Life> lives;
-    llvm::StringSet<> outputs;
+    llvm::StringSet<> results;
     int time = 0;
     auto touch = [&](StringRef array) {
       Life &life = lives[array];
@@ -39,12 +39,8 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
       life.last = time;
     };
     for (Operation &op : program.getBody().front()) {
-      if (auto output = dyn_cast<batch::OutputOp>(op))
-        outputs.insert(output.getBuffer());
-      if (auto gradient = dyn_cast<batch::GradientOp>(op))
-        outputs.insert(gradient.getBuffer());
-      if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
-        outputs.insert(gradient.getBuffer());
+      if (FlatSymbolRefAttr result = batch::resultOf(&op))
+        results.insert(result.getValue());
       if (!op.hasTrait<batch::Scheduled>())
         continue;
       StageAccess access = accessesOf(&op);
@@ -54,7 +50,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
         touch(array);
       ++time;
     }
-    // First fit, for each element type by itself; outputs and what is computed at load have no storage.
+    // First fit, for each element type by itself; results and what is computed at load have no storage.
     struct Storage {
       Type element;
       int busyUntil;
@@ -66,7 +62,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
     });
     for (batch::BufferOp buffer : buffers) {
       auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
-      if (outputs.contains(buffer.getSymName()) || indexSet.getKind() == kernel::IndexSetKind::Model)
+      if (results.contains(buffer.getSymName()) || indexSet.getKind() == kernel::IndexSetKind::Model)
         continue;
       Life life = lives[buffer.getSymName()];
       Type element = dyn::scalar(buffer.getType());

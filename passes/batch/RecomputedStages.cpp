@@ -60,7 +60,6 @@ void RecomputedStages::find() {
 }
 
 bool RecomputedStages::inputsOf(batch::WriteOp write, bool cheap, llvm::SetVector<StringRef> &buffers) const {
-  auto from = stageOf(write);
   SetVector<Operation *> slice;
   BackwardSliceOptions within;
   within.filter = [&](Operation *op) { return op->getBlock() == write->getBlock(); };
