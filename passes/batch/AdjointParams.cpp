@@ -166,18 +166,16 @@ bool Adjoints::isOfModel(FlatSymbolRefAttr indexSet) {
 
 /// What is added up is 0 before anything is added, and so is what no row writes.
 void Adjoints::clear() {
-  OpBuilder b(program.getContext());
-  for (Operation &op : program.getBody().front())
-    if (op.hasTrait<batch::Scheduled>()) {
-      b.setInsertionPoint(&op);
-      break;
-    }
+  Operation *begin = &*llvm::find_if(program.getBody().front(),
+                                     [](Operation &op) { return op.hasTrait<batch::Scheduled>(); });
   for (auto &[param, gradient] : gradients) {
     declare.gradient(param.getValue(), gradient.getValue());
     cleared.push_back(declare.find<batch::BufferOp>(gradient));
   }
   for (batch::BufferOp buffer : cleared) {
     Location loc = buffer.getLoc();
+    // When a `while` has ended rows, their time steps have only those that go on.
+    OpBuilder b(declare.find<kernel::IndexSetOp>(buffer.getIndexSetAttr()).getMasked() ? begin : first);
     batch::StageOp stage = declare.stage(b, loc, buffer.getSymName() + ".clear", buffer.getIndexSetAttr());
     OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
     TypedAttr zero = in.getF32FloatAttr(0);

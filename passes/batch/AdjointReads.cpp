@@ -27,16 +27,25 @@ static bool contributesByRow(batch::SegmentOp segment) {
 
 void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
   const AdjointDeclarations::Rows rows = declare.rowsOf(op.getArrayAttr());
-  Read read{op, {}, {}, {}};
-  FlatSymbolRefAttr indexSet = stage.getIndexSetAttr();
+  Read read{op, {}, {}, {}, {}};
+  FlatSymbolRefAttr indexSet = stage.getIndexSetAttr(), elements;
+  bool storesAll = false; // each row has one that stores there
   if (auto gather = dyn_cast<batch::GatherOp>(op.getOperation())) {
     auto relation = declare.find<batch::RelationOp>(gather.getRelationAttr());
     if (relation.getToAttr() != rows.indexSet) // to rows of the batch
       relation =
           declare.relation(op->getLoc(), relation.getFromAttr(), relation.getIndexArray(), rows.indexSet);
-    read.list = FlatSymbolRefAttr::get(declare.transpose(relation));
+    // Within one index set a row would read what another stores as its own, at a time step that nothing says.
+    if (multiplicities.of(relation) == batch::Multiplicity::OneToOne &&
+        relation.getFromAttr() != rows.indexSet) {
+      read.storeBy = FlatSymbolRefAttr::get(relation);
+      storesAll = multiplicities.areAligned(relation.getFrom(), relation.getIndexArray(), op.getArray());
+      indexSet = rows.indexSet;
+    } else {
+      read.list = FlatSymbolRefAttr::get(declare.transpose(relation));
+    }
   } else if (auto segment = dyn_cast<batch::SegmentOp>(op.getOperation())) {
-    auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
+    elements = FlatSymbolRefAttr::get(declare.elements(segment));
     batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", rows.indexSet);
     read.list = FlatSymbolRefAttr::get(declare.transpose(toElement));
     if (contributesByRow(segment))
@@ -47,8 +56,8 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
   batch::BufferOp contribution = declare.buffer(
       op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, rows.type);
   read.contribution = FlatSymbolRefAttr::get(contribution);
-  if (stage.getWhen() && indexSet == stage.getIndexSetAttr())
-    cleared.push_back(contribution); // at rows that a `while` has ended
+  if ((read.storeBy && !storesAll) || (stage.getWhen() && indexSet != elements))
+    cleared.push_back(contribution); // at rows that nothing reads, or that a `while` has ended
   reads[op.getArray()].push_back(read);
   readOf[op] = read;
 }
@@ -67,7 +76,9 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
                                      Value(), Value(),
                                      /*at_end=*/false, at, IntegerAttr()));
     else if (at)
-      addUp(batch::GatherOp::create(b, loc, type, read.contribution, at, FlatSymbolRefAttr(), IntegerAttr()));
+      addUp(batch::GatherOp::create(b, loc, type, read.contribution, at,
+                                    read.storeBy ? read.op.getCarriedAttr() : FlatSymbolRefAttr(),
+                                    IntegerAttr()));
     else
       addUp(batch::ReadOp::create(b, loc, type, read.contribution.getValue()));
   }
@@ -122,7 +133,10 @@ void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
       count = dyn::BroadcastOp::create(b, loc, adjoint.getType(), count);
     adjoint = arith::DivFOp::create(b, loc, adjoint, count);
   }
-  batch::WriteOp::create(b, loc, adjoint, read.contribution.getValue());
+  if (read.storeBy)
+    batch::ScatterOp::create(b, loc, adjoint, read.contribution.getValue(), read.storeBy.getValue());
+  else
+    batch::WriteOp::create(b, loc, adjoint, read.contribution.getValue());
 }
 
 } // namespace dbc::passes

@@ -19,7 +19,7 @@ void Adjoints::add(OpBuilder &b, AdjointMap &adjoints, Value value, Value amount
 
 Adjoints::Adjoints(batch::ProgramOp program, batch::BufferOp loss, ArrayRef<FlatSymbolRefAttr> inputs)
     : program(program), loss(loss), inputs(inputs), activity(program, loss.getSymName(), inputs),
-      declare(program) {}
+      multiplicities(program), declare(program) {}
 
 LogicalResult Adjoints::run(const SparseTables &tables) {
   sparse = &tables;
@@ -64,7 +64,7 @@ void Adjoints::begin(OpBuilder &b) {
                               FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr());
   batch::WriteOp::create(in, loc, weight, buffer.getValue());
   first = stage;
-  reads[loss.getSymName()].push_back({{}, buffer, {}, {}});
+  reads[loss.getSymName()].push_back({{}, buffer, {}, {}, {}});
 }
 
 //===-- Adjoint stages ------------------------------------------------------------------------------===//

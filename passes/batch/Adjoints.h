@@ -4,13 +4,15 @@
 //
 // An active read of a buffer has a CONTRIBUTION: a buffer with what the read adds to the adjoint of each row
 // that it has read. The adjoint of a row is the sum of what all reads of it contribute; it is formed where a
-// stage needs it, that of the writer, and is in no buffer of its own. By a relation many rows may read one:
-// what they contribute is summed over the relation's transpose.
+// stage needs it, that of the writer, and is in no buffer of its own. By a one-to-one relation a row stores
+// what it contributes at the row that it has read. By another many rows may read one, and what they
+// contribute is summed over the relation's transpose.
 #pragma once
 
 #include "passes/Passes.h"
 #include "passes/batch/Activity.h"
 #include "passes/batch/AdjointDeclarations.h"
+#include "passes/batch/Multiplicities.h"
 #include "passes/batch/SparseTables.h"
 #include "passes/batch/StageCopy.h"
 #include "llvm/ADT/MapVector.h"
@@ -39,6 +41,7 @@ private:
     mlir::FlatSymbolRefAttr contribution; ///< buffer
     mlir::FlatSymbolRefAttr list;         ///< the rows that have read a row, a transpose; null: itself
     mlir::FlatSymbolRefAttr via;          ///< from these to the rows of the contribution
+    mlir::FlatSymbolRefAttr storeBy;      ///< the relation by which a contribution is stored; null: itself
   };
   /// Where an operation with operands that are the same at each row gets what is added to their adjoints.
   struct ParamUse {
@@ -97,6 +100,7 @@ private:
   llvm::SmallVector<mlir::FlatSymbolRefAttr> inputs;
   const SparseTables *sparse = nullptr; ///< while it runs
   Activity activity;
+  Multiplicities multiplicities;
   AdjointDeclarations declare;
   llvm::StringMap<llvm::SmallVector<Read>> reads; ///< by buffer
   llvm::MapVector<mlir::Operation *, Read> readOf;

@@ -25,7 +25,7 @@ namespace {
 struct Unit {
   Operation *op = nullptr;
   size_t position = 0; ///< the later in the block, the greater; not the number among the units
-  llvm::StringSet<> reads, writes;
+  llvm::StringSet<> reads, writes, ownWrites;
   Operation *firstWrite = nullptr; ///< of a stage that others were appended to: its writes stand last
   llvm::StringMap<Value> written;  ///< then: what it writes at its row
 };
@@ -99,7 +99,7 @@ private:
   /// The unit that a stage may be fused with, the last one of those that may; it has been moved behind
   /// all that the stage reads. Null if there is none.
   Unit *targetFor(batch::StageOp stage, const StageAccess &mine) {
-    size_t from = 0;                  // the last unit that writes what the stage reads
+    size_t from = 0;                  // the last unit that must be before the stage, or be it
     SmallVector<StringRef> otherRows; // rows of a stage are computed in any order, so these must come before
     for (const StageRead &read : mine.reads) {
       if (!isOfThisTimeStep(read))
@@ -108,6 +108,8 @@ private:
       if (!read.own || accumulated.contains(read.array))
         otherRows.push_back(read.array);
     }
+    for (StringRef array : mine.writes) // rows that are cleared come before what is stored or added there
+      from = std::max(from, lastOwnWrite.lookup(array));
     auto isOpen = [&](const Unit *unit) {
       return llvm::none_of(otherRows, [&](StringRef array) { return unit->writes.contains(array); });
     };
@@ -157,6 +159,8 @@ private:
       touched(read.array, unit.reads, lastRead);
     for (StringRef array : access.writes)
       touched(array, unit.writes, lastWrite);
+    for (StringRef array : access.ownWrites)
+      touched(array, unit.ownWrites, lastOwnWrite);
   }
 
   void moveToEnd(Unit &unit) {
@@ -165,6 +169,8 @@ private:
       lastRead[array.getKey()] = unit.position;
     for (const auto &array : unit.writes)
       lastWrite[array.getKey()] = unit.position;
+    for (const auto &array : unit.ownWrites)
+      lastOwnWrite[array.getKey()] = unit.position;
   }
 
   /// Appends `stage` to a unit; what that wrote at its row is not read again. Writes stand last, so that
@@ -216,7 +222,7 @@ private:
   llvm::StringSet<> around;      ///< what carries the loops that the block is in
   std::deque<Unit> units;
   llvm::DenseMap<Key, Alike> alike;
-  llvm::StringMap<size_t> lastRead, lastWrite; ///< of each array: the position of the last unit that does
+  llvm::StringMap<size_t> lastRead, lastWrite, lastOwnWrite; ///< of each array: the last unit's position
   size_t positions = 0;
 };
 

@@ -15,11 +15,14 @@ StageAccess accessesOf(Operation *op) {
     auto touches = dyn_cast<batch::AccessOpInterface>(inner);
     if (!touches)
       return;
-    if (touches.isWrite())
+    if (touches.isWrite()) {
       access.writes.push_back(touches.getArray());
-    else
+      if (isa<batch::WriteOp>(inner))
+        access.ownWrites.push_back(touches.getArray());
+    } else {
       access.reads.push_back(
           {touches.getArray(), carried(touches.getCarriedAttr()), touches.getRelations().empty()});
+    }
   });
   return access;
 }

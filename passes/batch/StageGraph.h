@@ -21,6 +21,8 @@ struct StageRead {
 struct StageAccess {
   llvm::SmallVector<StageRead> reads;
   llvm::SmallVector<llvm::StringRef> writes;
+  /// Of these, arrays written at the stage's own rows; at others they are by a relation, or sums.
+  llvm::SmallVector<llvm::StringRef> ownWrites;
 };
 StageAccess accessesOf(mlir::Operation *op);
 

@@ -42,11 +42,11 @@ MODELS = {
     "test/models/33_graph_attention.dyn": 1,
     "examples/tree_lstm/tree_lstm.dyn": 1,
 }
+CHECKED = "test/lower/sparse_gradients.dyn"  # which gradients are sparse is in no number: by FileCheck
 PROGRAMS, PROGRAM_LOSSES = 3, 3  # drawn at random, behind these
+RULES = "Derivatives.cpp"
 # What the runtime does is in no emitted code.
 RUNTIME = {"DistinctRows.cpp", "Schedule.cpp"}
-# DerivativesTest tests these by themselves.
-RULES = "Derivatives.cpp"
 SHARE = 0.98
 # A mutant may loop without end: what a run may take of a processor, and of addresses.
 SECONDS = {"compile": 5, "verify": 15, "test": 3}
@@ -177,12 +177,23 @@ class Suite:
         write_modules(model.folder)
         return [*found, model]
 
+    def is_sparse_as_it_should(self, mutant):
+        what, said = self.run(mutant, ["compile", os.path.join(ROOT, CHECKED), "--mode", "train", "--emit", "batch"])
+        check = [self.options.filecheck, os.path.join(ROOT, CHECKED)]
+        return not what and subprocess.run(check, input=said, capture_output=True, text=True).returncode == 0
+
     def run(self, mutant, arguments):
         """(how dbc fails, empty if it does not; what it says)"""
         return self.run_program(mutant, SECONDS[arguments[0]], [self.options.dbc, *arguments])
 
-    def run_test(self, mutant):
-        return self.run_program(mutant, SECONDS["test"], [self.options.test])
+    def test_of(self, mutant):
+        """The program that tests a source by itself; None if there is none."""
+        if mutant.file == RULES:
+            return self.options.test
+        return self.options.runtime_test if mutant.file in RUNTIME else None
+
+    def run_test(self, mutant, program):
+        return self.run_program(mutant, SECONDS["test"], [program])
 
     def run_program(self, mutant, seconds, command):
         try:
@@ -207,10 +218,11 @@ class Suite:
 
     def attempt(self, mutant):
         """(mutant, how it is caught, by what); no words where it is not. "same": it emits what dbc emits."""
-        if mutant.file == RULES:
-            what, _ = self.run_test(mutant.number)
-            if what:
-                return mutant, "test of rules", "DerivativesTest"
+        program = self.test_of(mutant)
+        if program and self.run_test(mutant.number, program)[0]:
+            return mutant, "GoogleTest", os.path.basename(program)
+        if not self.is_sparse_as_it_should(mutant.number):
+            return mutant, "FileCheck", CHECKED
         changed = mutant.file in RUNTIME
         for model in self.models[: 2 if changed else None]:
             outcome = model.attempt(mutant)
@@ -252,6 +264,8 @@ def main():
     parser = argparse.ArgumentParser(description="mistakes in the rules of derivatives through dbc verify")
     parser.add_argument("--dbc", type=os.path.abspath, required=True, help="dbc-of-mutants")
     parser.add_argument("--test", type=os.path.abspath, required=True, help="dbc-oracle-test-of-mutants")
+    parser.add_argument("--runtime-test", type=os.path.abspath, required=True, help="dbc-runtime-tests-of-mutants")
+    parser.add_argument("--filecheck", required=True, help="LLVM's FileCheck")
     parser.add_argument("--mutants", required=True, help="mutants.json of rules.py")
     parser.add_argument("--sample", type=int, help="so many, none listed as equivalent; without it all")
     parser.add_argument("--seed", type=int, default=1, help="of what is sampled, and of random programs")
@@ -272,8 +286,9 @@ def main():
         if options.sample is not None:
             chosen = [mutant for mutant in chosen if not why_equivalent(mutant)]
             chosen = sorted(random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))))
-        if suite.run_test(0)[0]:
-            sys.exit("the rules as they are fail DerivativesTest")
+        tests = [options.test, options.runtime_test]
+        if any(suite.run_test(0, test)[0] for test in tests) or not suite.is_sparse_as_it_should(0):
+            sys.exit("the rules as they are fail")
         suite.models # made once
         for model in suite.models:
             model.code

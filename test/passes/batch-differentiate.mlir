@@ -17,8 +17,8 @@
 // CHECK-NOT: @E.gradient.clear
 
 // Sums begin with 0.
-// CHECK: batch.stage @W.gradient.clear over @batch
 // CHECK: batch.levels @group0 {
+// CHECK: batch.stage @W.gradient.clear over @batch
 
 // An input's loss is weighted.
 // CHECK: batch.gather @loss.weight via @rel.input.input
