@@ -74,9 +74,10 @@ bool Multiplicities::isReservedForRow(kernel::PushOp push, Value value) const {
     if (auto loop = dyn_cast<kernel::ForOp>(op))
       loops.push_back(loop);
   }
+  const bool isCounted = bool(counter);
   if (loops.empty())
-    return !counter;
-  return loops.size() == 1 && counter && counter.getOwner()->getParentOp() == loops.front() &&
+    return !isCounted;
+  return loops.size() == 1 && isCounted && counter.getOwner()->getParentOp() == loops.front() &&
          counter.getArgNumber() == 0;
 }
 
