@@ -145,6 +145,13 @@ static void emitDistinct(const Program &program, kernel::DistinctOp op, Writer &
     auto from = program.find<kernel::IndexSetOp>(symbol.getValue());
     out.line(name + ".add(" + commas({indexArrayText(program, from, array), program.rows(from)}) + ");");
   }
+  if (std::optional<llvm::ArrayRef<int32_t>> always = op.getAlways()) {
+    std::vector<std::string> numbers;
+    for (int32_t number : *always)
+      numbers.push_back(std::to_string(number));
+    out.line("static constexpr int32_t always_" + name + "[] = {" + llvm::join(numbers, ", ") + "};");
+    out.line(name + ".add(" + commas({"always_" + name, std::to_string(always->size())}) + ");");
+  }
   out.line(name + ".sort();");
 }
 

@@ -261,15 +261,15 @@ static LogicalResult verifyValue(Operation *op, FlatSymbolRefAttr array, Type va
   return op->emitOpError("is of ") << value << ", but " << array << " has rows of " << row;
 }
 
-/// Whether a stage may read another index set's rows as its own: the model has one row; rows that are made
-/// side by side have the same numbers, which batch-classify-accesses finds.
+/// Whether a stage may read another index set's rows as its own: the model and the batch have one row; rows
+/// that are made side by side have the same numbers, which batch-classify-accesses finds.
 static bool readsAsOwn(kernel::IndexSetOp mine, kernel::IndexSetOp other) {
   using kernel::IndexSetKind;
   auto isMade = [](kernel::IndexSetOp indexSet) {
     IndexSetKind kind = indexSet.getKind();
     return kind == IndexSetKind::Elements || kind == IndexSetKind::Arm || kind == IndexSetKind::States;
   };
-  return other.isOfModel() || (isMade(mine) && isMade(other));
+  return other.hasOneRow() || (isMade(mine) && isMade(other));
 }
 
 /// Checks what a stage reads or writes at its own row.

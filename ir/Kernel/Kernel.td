@@ -704,15 +704,16 @@ def Kernel_TransposeOp : Kernel_UserOp<"transpose", [HasParent<"ScheduleOp">]> {
 def Kernel_DistinctOp : Kernel_UserOp<"distinct", [HasParent<"ScheduleOp">]> {
   let summary = "Collects the numbers that index arrays hold: makes an index set of kind `distinct`";
   let description = [{
-    Index array number i is one of index set number i of `from`; all its numbers are below the extent. In time that grows with
-    the numbers that they hold, not with the extent.
+    Index array number i is one of index set number i of `from`; all its numbers are below the extent. `always` are numbers
+    that it has in any case. In time that grows with the numbers that they hold, not with the extent.
     ```mlir
     kernel.index_set distinct @E.rows ["row"] extent 20000
-    kernel.distinct @E.rows = [@encode.Leaf] ["word"]
+    kernel.distinct @E.rows = [@encode.Leaf] ["word"] always [0]
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays);
-  let assemblyFormat = "$index_set `=` $from $index_arrays attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays,
+                       OptionalAttr<DenseI32ArrayAttr>:$always);
+  let assemblyFormat = "$index_set `=` $from $index_arrays (`always` $always^)? attr-dict";
   let extraClassDeclaration = [{
     /// Whether it collects what an index array of an index set holds.
     bool collects(::llvm::StringRef from, ::llvm::StringRef indexArray);

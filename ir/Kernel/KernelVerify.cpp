@@ -440,11 +440,15 @@ bool DistinctOp::collects(StringRef from, StringRef indexArray) {
 }
 
 LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(lookUp<IndexSetOp>(
-          *this, getIndexSetAttr(), "index set of distinct numbers", symbols,
-          [](IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Distinct; })))
+  auto distinct =
+      lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of distinct numbers", symbols,
+                         [](IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Distinct; });
+  if (failed(distinct))
     return failure();
-  if (getFrom().empty() || getFrom().size() != getIndexArrays().size())
+  for (int32_t number : getAlways().value_or(ArrayRef<int32_t>()))
+    if (number < 0 || number >= *distinct->getExtent())
+      return emitOpError("always has ") << number << ", but the numbers are below " << *distinct->getExtent();
+  if ((getFrom().empty() && !getAlways()) || getFrom().size() != getIndexArrays().size())
     return emitOpError("has ") << getIndexArrays().size() << " index arrays of " << getFrom().size()
                                << " index sets";
   for (auto [name, array] :

@@ -163,7 +163,7 @@ AdjointDeclarations::Rows AdjointDeclarations::rowsOf(FlatSymbolRefAttr array) {
 kernel::IndexSetOp
 AdjointDeclarations::distinct(Location loc, const Twine &name,
                               ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
-                              int64_t extent) {
+                              ArrayRef<int32_t> always, int64_t extent) {
   auto indexSet = named(kernel::IndexSetOp::create(
       b, loc, unique(name), kernel::IndexSetKind::Distinct, FlatSymbolRefAttr(), b.getStrArrayAttr({"row"}),
       FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(), /*masked=*/false,
@@ -174,7 +174,8 @@ AdjointDeclarations::distinct(Location loc, const Twine &name,
     names.push_back(indexArray);
   }
   OpBuilder order = OpBuilder::atBlockEnd(&schedule.getBody().front());
-  kernel::DistinctOp::create(order, loc, indexSet.getSymName(), b.getArrayAttr(from), b.getArrayAttr(names));
+  kernel::DistinctOp::create(order, loc, indexSet.getSymName(), b.getArrayAttr(from), b.getArrayAttr(names),
+                             always.empty() ? DenseI32ArrayAttr() : b.getDenseI32ArrayAttr(always));
   return indexSet;
 }
 

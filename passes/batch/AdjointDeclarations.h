@@ -28,11 +28,13 @@ public:
   /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list,
   /// `length` of it.
   kernel::IndexSetOp elements(batch::SegmentOp segment);
-  /// An index set with a row for each number that index arrays hold, in order: the numbers in `row`. Each is
-  /// given by its index set, whose rows are made before, and its name; all numbers are below `extent`.
+  /// An index set with a row for each number that index arrays hold, and for each of `always`, in order: the
+  /// numbers in `row`. Each array is given by its index set, whose rows are made before, and its name; all
+  /// numbers are below `extent`.
   kernel::IndexSetOp
   distinct(mlir::Location loc, const llvm::Twine &name,
-           llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays, int64_t extent);
+           llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays,
+           llvm::ArrayRef<int32_t> always, int64_t extent);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
   /// What buffers for the adjoint of an array have a row for, each of `type`: the index set of a buffer; for

@@ -113,6 +113,11 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
                         : Value();
     if (!adjoint)
       continue;
+    if (std::optional<SparseTables::Row> row = sparse->rowOf(&op)) {
+      batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, adjointOf(*row, op.getResult(0)).getValue(),
+                                  Value(), Value());
+      continue;
+    }
     if (isa<dyn::GetOp, batch::ReadOp>(op)) {
       batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, sumOf(op.getResult(0)).getValue(), Value(),
                                   Value());

@@ -8,36 +8,76 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Each row that looks one up contributes the adjoint of what it has found.
+/// Each row that looks one up contributes the adjoint of what it has found; one that a `while` has ended, 0.
 void Adjoints::contributeToTable(StageCopy &copy, dyn::GatherOp op, Value adjoint) {
   auto param = op.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr();
   auto index = op.getIndex().getDefiningOp<batch::ReadIndexOp>();
-  lookups[param.getAttr()].push_back({copy.to.getIndexSetAttr(), index.getIndexArrayAttr(),
-                                      inBuffer(copy, adjoint, copy.to.getSymName() + ".value")});
+  FlatSymbolRefAttr contribution;
+  if (copy.to.getWhen()) {
+    batch::BufferOp buffer = declare.buffer(op.getLoc(), copy.to.getSymName() + ".value",
+                                            copy.to.getIndexSetAttr(), adjoint.getType());
+    batch::WriteOp::create(copy.b, op.getLoc(), adjoint, buffer.getSymName());
+    cleared.push_back(buffer);
+    contribution = FlatSymbolRefAttr::get(buffer);
+  } else {
+    contribution = inBuffer(copy, adjoint, copy.to.getSymName() + ".value");
+  }
+  lookups[param.getAttr()].byRow.push_back(
+      {copy.to.getIndexSetAttr(), index.getIndexArrayAttr(), contribution});
+}
+
+/// Where the adjoint of one row of a sparse table is added up.
+FlatSymbolRefAttr Adjoints::adjointOf(const SparseTables::Row &row, Value value) {
+  FlatSymbolRefAttr &adjoint = lookups[row.table].always[row.number];
+  if (!adjoint) {
+    batch::BufferOp buffer =
+        declare.buffer(value.getLoc(), row.table.getValue() + "." + Twine(row.number) + ".adjoint",
+                       declare.batchIndexSet(), value.getType());
+    cleared.push_back(buffer);
+    adjoint = FlatSymbolRefAttr::get(buffer);
+  }
+  return adjoint;
 }
 
 /// A stage over the rows of a table that are looked up: the gradient of each is the sum of what those
-/// contribute that have looked it up, a list of a transpose.
-void Adjoints::sumTable(StringAttr param, ArrayRef<Lookup> lookups, OpBuilder &b) {
+/// contribute that have looked it up, a list of a transpose, and what its adjoint is where it is one of
+/// those that each batch has.
+void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) {
   auto table = program->getParentOfType<ModuleOp>().lookupSymbol<kernel::ParamOp>(param);
   Location loc = table.getLoc();
   SmallVector<std::pair<FlatSymbolRefAttr, StringAttr>> numbers;
-  for (const Lookup &lookup : lookups)
+  for (const Lookup &lookup : lookups.byRow)
     if (std::pair each(lookup.indexSet, lookup.indexArray); !llvm::is_contained(numbers, each))
       numbers.push_back(each);
-  auto rows = FlatSymbolRefAttr::get(
-      declare.distinct(loc, param.getValue() + ".rows", numbers, dyn::extents(table.getType()).front()));
+  SmallVector<int32_t> always(llvm::make_first_range(lookups.always));
+  auto rows = FlatSymbolRefAttr::get(declare.distinct(loc, param.getValue() + ".rows", numbers, always,
+                                                      dyn::extents(table.getType()).front()));
   batch::StageOp stage = declare.stage(b, loc, param.getValue() + ".rows.gradient", rows);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value sum;
-  for (const Lookup &lookup : lookups) {
+  auto addUp = [&](Value value) {
+    sum = sum ? arith::AddFOp::create(in, loc, sum, value).getResult() : value;
+  };
+  for (const Lookup &lookup : lookups.byRow) {
     batch::RelationOp relation = declare.relation(loc, lookup.indexSet, lookup.indexArray, rows);
     Type type = declare.find<batch::BufferOp>(lookup.contribution).getType();
-    Value found = batch::SegmentOp::create(
-        in, loc, type, batch::ReduceKind::Sum, lookup.contribution.getValue(),
-        declare.transpose(relation).getSymName(), FlatSymbolRefAttr(), FlatSymbolRefAttr(), Value(), Value(),
-        Value(), /*at_end=*/false, FlatSymbolRefAttr(), IntegerAttr());
-    sum = sum ? arith::AddFOp::create(in, loc, sum, found).getResult() : found;
+    addUp(batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution.getValue(),
+                                   declare.transpose(relation).getSymName(), FlatSymbolRefAttr(),
+                                   FlatSymbolRefAttr(), Value(), Value(), Value(), /*at_end=*/false,
+                                   FlatSymbolRefAttr(), IntegerAttr()));
+  }
+  for (auto [number, adjoint] : lookups.always) {
+    Type type = declare.find<batch::BufferOp>(adjoint).getType();
+    Value row = batch::ReadIndexOp::create(in, loc, in.getI32Type(), "row");
+    Value own = arith::ConstantOp::create(in, loc, in.getI32IntegerAttr(number));
+    Value isRow = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, row, own);
+    Value value = batch::ReadOp::create(in, loc, type, adjoint.getValue());
+    TypedAttr zero = in.getF32FloatAttr(0);
+    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+      zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
+      isRow = dyn::BroadcastOp::create(in, loc, tensor.clone(in.getI1Type()), isRow);
+    }
+    addUp(arith::SelectOp::create(in, loc, isRow, value, arith::ConstantOp::create(in, loc, zero)));
   }
   batch::BufferOp gradient = declare.buffer(loc, param.getValue() + ".gradient", rows, sum.getType());
   batch::WriteOp::create(in, loc, sum, gradient.getSymName());

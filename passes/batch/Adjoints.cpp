@@ -35,13 +35,13 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
   for (auto &[stage, uses] : paramUses)
     if (failed(accumulate(cast<batch::StageOp>(stage), uses, b)))
       return failure();
-  for (auto &[param, all] : lookups)
-    sumTable(param, all, b);
   for (FlatSymbolRefAttr input : inputs)
     sumInput(input, b);
   for (batch::StageOp stage : llvm::reverse(modelStages))
     if (failed(reverseModelStage(stage, b)))
       return failure();
+  for (auto &[param, all] : lookups)
+    sumTable(param, all, b);
   for (auto &[op, read] : readOf)
     if (!contributed.contains(op))
       cleared.push_back(declare.find<batch::BufferOp>(read.contribution));

@@ -54,6 +54,11 @@ private:
     mlir::StringAttr indexArray;          ///< the numbers of the table's rows
     mlir::FlatSymbolRefAttr contribution; ///< buffer over the index set
   };
+  /// What is looked up of a sparse table.
+  struct Lookups {
+    llvm::SmallVector<Lookup> byRow;
+    llvm::MapVector<int32_t, mlir::FlatSymbolRefAttr> always; ///< adjoints of rows, buffers over the batch
+  };
   /// A value made of parameters, and the buffer over the batch that its adjoint is added up in.
   using Sum = std::pair<mlir::Value, mlir::FlatSymbolRefAttr>;
   using AdjointMap = llvm::DenseMap<mlir::Value, mlir::Value>;
@@ -92,7 +97,8 @@ private:
 
   // What lookups give to sparse tables. AdjointTables.cpp
   void contributeToTable(StageCopy &copy, dyn::GatherOp op, mlir::Value adjoint);
-  void sumTable(mlir::StringAttr param, llvm::ArrayRef<Lookup> lookups, mlir::OpBuilder &b);
+  mlir::FlatSymbolRefAttr adjointOf(const SparseTables::Row &row, mlir::Value value);
+  void sumTable(mlir::StringAttr param, const Lookups &lookups, mlir::OpBuilder &b);
 
   batch::ProgramOp program;
   batch::BufferOp loss;
@@ -107,7 +113,7 @@ private:
   llvm::DenseSet<mlir::Operation *> contributed;                             ///< reads
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<ParamUse>> paramUses; ///< by stage
   llvm::MapVector<mlir::StringAttr, mlir::FlatSymbolRefAttr> gradients;      ///< buffer of each parameter
-  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<Lookup>> lookups;      ///< by parameter, a sparse table
+  llvm::MapVector<mlir::StringAttr, Lookups> lookups;                        ///< by parameter, a sparse table
   llvm::SmallVector<batch::StageOp> modelStages;                             ///< last first
   llvm::DenseMap<mlir::StringAttr, mlir::FlatSymbolRefAttr> modelAdjoints;   ///< of buffers of the model
   llvm::DenseMap<mlir::Value, mlir::FlatSymbolRefAttr> sums;                 ///< of values made of parameters

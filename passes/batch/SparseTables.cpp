@@ -1,36 +1,59 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/batch/SparseTables.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace dbc::passes {
 
 /// Whether an operation over the rows of an index set looks a row of a table up by an index array, which is
-/// in range. What is computed has no index array; where only some rows are active, as in a `while`, the
-/// others look nothing up.
+/// in range. What is computed has no index array.
 static bool looksUpByIndexArray(Operation *op) {
   auto gather = dyn_cast<dyn::GatherOp>(op);
-  auto stage = dyn_cast<batch::StageOp>(op->getParentOp());
-  return gather && stage && !stage.getWhen() && !gather.getChecked() &&
+  return gather && isa<batch::StageOp>(op->getParentOp()) && !gather.getChecked() &&
          gather.getTensor().getDefiningOp<dyn::GetOp>() &&
-         gather.getIndex().getDefiningOp<batch::ReadIndexOp>() && dyn::extents(gather.getType()).size() <= 1;
+         gather.getIndex().getDefiningOp<batch::ReadIndexOp>();
+}
+
+/// The number of the row of a table that an operation gives, known from the source; -1 where it gives none.
+static int64_t constantRow(Operation *op) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    APInt number;
+    return extract.getIndices().size() == 1 &&
+                   matchPattern(extract.getIndices().front(), m_ConstantInt(&number))
+               ? number.getSExtValue()
+               : -1;
+  }
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  if (!slice || llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic) ||
+      slice.getStaticSizes().front() != 1 ||
+      slice.getType().getShape() != slice.getSourceType().getShape().drop_front())
+    return -1;
+  return slice.getStaticOffsets().front();
 }
 
 void SparseTables::add(batch::ProgramOp loss, const Activity &activity) {
   loss.walk([&](dyn::GetOp get) {
-    auto contributes = [&](Operation *user) {
-      return user->getNumResults() == 0 || activity.isActive(user->getResult(0));
-    };
-    if (activity.isActive(get.getResult()) && llvm::any_of(get->getUsers(), [&](Operation *user) {
-          return contributes(user) && !looksUpByIndexArray(user);
-        }))
-      dense.insert(get.getParam());
+    if (!activity.isActive(get.getResult()))
+      return;
+    for (Operation *user : get->getUsers())
+      if (looksUpByIndexArray(user))
+        lookedUp.insert(get.getParam());
+      else if (constantRow(user) < 0 && (user->getNumResults() == 0 || activity.isActive(user->getResult(0))))
+        dense.insert(get.getParam());
   });
 }
 
 bool SparseTables::isLookup(Operation *op) const {
-  return looksUpByIndexArray(op) &&
-         !dense.contains(cast<dyn::GatherOp>(op).getTensor().getDefiningOp<dyn::GetOp>().getParam());
+  return looksUpByIndexArray(op) && isSparse(cast<dyn::GatherOp>(op).getTensor().getDefiningOp<dyn::GetOp>());
+}
+
+std::optional<SparseTables::Row> SparseTables::rowOf(Operation *op) const {
+  auto get = op->getNumOperands() ? op->getOperand(0).getDefiningOp<dyn::GetOp>() : dyn::GetOp();
+  if (!get || !isSparse(get) || constantRow(op) < 0)
+    return std::nullopt;
+  return Row{get.getParamAttr().getAttr(), static_cast<int32_t>(constantRow(op))};
 }
 
 } // namespace dbc::passes

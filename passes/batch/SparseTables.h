@@ -6,18 +6,28 @@
 namespace dbc::passes {
 
 /// Which parameters have sparse gradients: tables of which the losses of a module do nothing but look rows up
-/// whose numbers the schedule knows, vectors or numbers.
+/// whose numbers the schedule knows, some of them by an index array.
 class SparseTables {
 public:
   /// Takes what a loss does with parameters into account. A table is sparse for all losses or for none, so
   /// that its gradient is of one kind.
   void add(batch::ProgramOp loss, const Activity &activity);
 
-  /// Whether an operation that the gradient goes through looks a row of a sparse table up.
+  /// Whether an operation that the gradient goes through looks a row of a sparse table up, by an index array.
   bool isLookup(mlir::Operation *op) const;
+  /// The row of a sparse table that an operation gives, the same in each batch; nothing where it gives none.
+  struct Row {
+    mlir::StringAttr table;
+    int32_t number;
+  };
+  std::optional<Row> rowOf(mlir::Operation *op) const;
 
 private:
-  llvm::StringSet<> dense; ///< parameters
+  bool isSparse(dyn::GetOp get) const {
+    return lookedUp.contains(get.getParam()) && !dense.contains(get.getParam());
+  }
+
+  llvm::StringSet<> lookedUp, dense; ///< parameters
 };
 
 } // namespace dbc::passes

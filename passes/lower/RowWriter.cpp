@@ -133,11 +133,11 @@ Value RowWriter::inMemory(StringRef array, Value row, int64_t ago) {
   return known;
 }
 
-bool RowWriter::ofModel(FlatSymbolRefAttr buffer) {
+bool RowWriter::hasOneRow(FlatSymbolRefAttr buffer) {
   auto array = arrays.lookup<kernel::BufferOp>(buffer.getAttr());
   if (!array)
     return false;
-  return arrays.lookup<kernel::IndexSetOp>(array.getIndexSetAttr().getAttr()).isOfModel();
+  return arrays.lookup<kernel::IndexSetOp>(array.getIndexSetAttr().getAttr()).hasOneRow();
 }
 
 Type RowWriter::elementTypeOf(StringRef array) {

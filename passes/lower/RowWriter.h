@@ -49,8 +49,8 @@ public:
   mlir::Value inMemory(llvm::StringRef array, mlir::Value row, int64_t ago = 0);
   /// The first row in the window of a buffer; null if it holds all rows.
   mlir::Value window(llvm::StringRef array, int64_t ago);
-  /// Whether a buffer has one row, for the whole model.
-  bool ofModel(mlir::FlatSymbolRefAttr buffer);
+  /// Whether a buffer has one row, for the whole model or batch.
+  bool hasOneRow(mlir::FlatSymbolRefAttr buffer);
   /// The type of an array's elements.
   mlir::Type elementTypeOf(llvm::StringRef array);
 

@@ -136,7 +136,7 @@ Value StageExpressions::loaded(Operation *op, Value value, ValueRange at) {
   };
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     return load(read.getBuffer(),
-                w.ofModel(read.getBufferAttr()) ? w.integer(0) : w.inMemory(read.getBuffer(), w.row()), at);
+                w.hasOneRow(read.getBufferAttr()) ? w.integer(0) : w.inMemory(read.getBuffer(), w.row()), at);
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
     return load(gather.getArray(),

@@ -44,7 +44,7 @@ Value StageProducts::rowsOf(Value value, int64_t offset) {
   if (auto get = dyn_cast<dyn::GetOp>(op))
     return make(get.getParamAttr(), rowNumbers("", [&] { return w.integer(0); }), {}, {});
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
-    if (w.ofModel(read.getBufferAttr()))
+    if (w.hasOneRow(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers("", [&] { return w.integer(0); }), {}, {});
     if (w.isOrdered())
       return make(read.getBufferAttr(), rowNumbers("", [&] { return w.inMemory(read.getBuffer(), w.row()); }),

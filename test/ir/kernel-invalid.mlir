@@ -1678,6 +1678,16 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+kernel.program @p [] [] -> f32 {
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.distinct' op always has 9, but the numbers are below 9}}
+    kernel.distinct @rows = [] [] always [0, 9]
+  }
+}
+
+// -----
+
 // A transpose by numbers comes behind what makes rows of these.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word"]
