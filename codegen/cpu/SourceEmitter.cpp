@@ -139,6 +139,7 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
   }
   if (device)
     device->makeModel(out);
+  int plans = 0;
   for (const auto &program : model.programs) {
     if (program->modelStages.empty())
       continue;
@@ -151,17 +152,14 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
                  std::to_string(storage.number) + ", size_t(" + rows + ") * " +
                  std::to_string(model.array(*program, buffer.getSymName()).rowSize()) + ");");
       }
-    std::string plan = program->name + "_plan", scratch = program->name + "_scratch",
-                code = program->space + "::";
-    out.line(code + "Plan " + plan + ";");
-    out.line(plan + ".bind(model);");
-    out.line("dbc::Scratch " + scratch + ";");
+    std::string plan = program->name + "_plan", code = program->space + "::";
+    out.line("auto &" + plan + " = model.plan<" + code + "Plan>(" + std::to_string(plans++) + ");");
     for (kernel::FuncOp stage : program->modelStages) {
       std::optional<int64_t> tiles = kernel::FuncOp(stage).getTiles();
       const SharedStages::Code *ofAll = shared.codeOf(stage);
       out.line((ofAll ? ofAll->function : code + program->nameOf(stage)) + "(" + plan + ", 0, " +
                program->rows(program->find<kernel::IndexSetOp>(*stage.getIndexSet())) + ", " +
-               (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + scratch + ".get<char>(" + code +
+               (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + "model.scratch<char>(" + code +
                "kScratch));");
     }
   }

@@ -113,7 +113,7 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
                         : Value();
     if (!adjoint)
       continue;
-    if (std::optional<SparseTables::Row> row = sparse->rowOf(&op)) {
+    if (auto row = sparse->rowOf(&op)) {
       batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, adjointOf(*row, op.getResult(0)).getValue(),
                                   Value(), Value());
       continue;

@@ -153,6 +153,17 @@ public:
     scratch_.resize(count * sizeof(Real));
     return reinterpret_cast<Real *>(scratch_.data());
   }
+  /// For make_model: the plan number `number` by which stages run that compute something once for the model,
+  /// bound to the model as it is. A model that is renewed keeps the memory.
+  template <class Plan> Plan &plan(size_t number) {
+    if (number >= plans_.size())
+      plans_.resize(number + 1);
+    if (!plans_[number])
+      plans_[number] = std::make_unique<Plan>();
+    auto &plan = static_cast<Plan &>(*plans_[number]);
+    plan.bind(*this);
+    return plan;
+  }
   /// All of these, as bytes: for a device. Empty where there is none of that number.
   int32_t buffers() const { return static_cast<int32_t>(buffers_.size()); }
   int32_t matrices() const { return static_cast<int32_t>(matrices_.size()); }
@@ -184,6 +195,7 @@ private:
   uint64_t number_ = 0;
   std::vector<Array<unsigned char>> buffers_, matrices_;
   Array<unsigned char> scratch_;
+  std::vector<std::unique_ptr<EntryPlan>> plans_;
   Origin origin_;
   const Optimizer *step_ = nullptr; ///< while it is renewed by what a step has changed alone
   std::vector<Packed<float>> packed32_;
