@@ -318,11 +318,27 @@ def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
   let description = [{
     Two stages merge if no stage between them needs the first and is needed by the second: the second moves up to the
     first, or, where it must stay behind a stage between them, the first down to it. A value that the fused stage wrote
-    is not read back. Afterwards each buffer is read by a stage or is an output.
+    is not read back. Of buffers to which one stage writes the same value one stays. Afterwards each buffer is read by a stage
+    or is an output.
   }];
   let statistics = [
     Statistic<"fusedStages", "fused-stages", "Stages that became part of another one">,
     Statistic<"droppedBuffers", "dropped-buffers", "Buffers that nobody reads any more">];
+}
+
+def BatchJoinGates : Pass<"batch-join-gates", "::mlir::ModuleOp"> {
+  let summary = "Put adjoints of gates side by side instead of adding them up with zeros";
+  let description = [{
+    The adjoint of what is cut into gates is the sum of the gates' adjoints, each with zeros in front of it and behind it. Where
+    of two summands each element is 0 in one of them, the sum becomes one concatenation. Afterwards no sum of two
+    concatenations along one axis has pieces of which one is zeros wherever the other one has none.
+    ```mlir
+    %x = tensor.concat dim(0) %i, %zeros  %y = tensor.concat dim(0) %zeros, %f  %sum = arith.addf %x, %y
+    ==>
+    %sum = tensor.concat dim(0) %i, %f
+    ```
+  }];
+  let statistics = [Statistic<"joinedSums", "joined-sums", "Sums that became a concatenation">];
 }
 
 def BatchSplitGates : Pass<"batch-split-gates", "::mlir::ModuleOp"> {

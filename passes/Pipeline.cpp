@@ -38,6 +38,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createBatchDifferentiate({options.gradientsOf, options.recompute}));
   pm.addPass(createBatchFuse());
   pm.addPass(createCSEPass());
+  if (options.train)
+    pm.addPass(createBatchJoinGates());
   pm.addPass(createBatchSplitGates());
   if (options.blas != Blas::Never)
     pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kLargeWeights : 1}));

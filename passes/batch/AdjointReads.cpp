@@ -100,13 +100,16 @@ void Adjoints::sumInput(FlatSymbolRefAttr array, OpBuilder &b) {
   declare.inputGradient(array, gradient.getSymName());
 }
 
-/// The buffer over the stage's index set that holds a value of it; one is made where there is none.
+/// The buffer over the stage's index set that holds a value of it; one is made where the stage writes none.
 FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine &name) {
   auto read = adjoint.getDefiningOp<batch::ReadOp>(); // a read may also be of the model's row
   if (read && declare.rowsOf(read.getBufferAttr()).indexSet == copy.to.getIndexSetAttr())
     return read.getBufferAttr();
   if (auto tensor = dyn_cast<RankedTensorType>(adjoint.getType()); tensor && tensor.getRank() == 0)
     adjoint = tensor::ExtractOp::create(copy.b, adjoint.getLoc(), adjoint, ValueRange());
+  for (Operation *user : adjoint.getUsers())
+    if (auto write = dyn_cast<batch::WriteOp>(user); write && write->getParentOp() == copy.to)
+      return write.getBufferAttr();
   auto buffer = FlatSymbolRefAttr::get(
       declare.buffer(adjoint.getLoc(), name, copy.to.getIndexSetAttr(), adjoint.getType()));
   batch::WriteOp::create(copy.b, adjoint.getLoc(), adjoint, buffer.getValue());

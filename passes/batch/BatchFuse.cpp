@@ -226,6 +226,33 @@ private:
   size_t positions = 0;
 };
 
+/// Of buffers that a stage writes the same value to, and nothing else writes, one stays. Gives how many are
+/// gone.
+unsigned dropDuplicates(batch::ProgramOp program) {
+  llvm::StringSet<> results;
+  for (Operation &op : program.getBody().front())
+    if (FlatSymbolRefAttr result = batch::resultOf(&op))
+      results.insert(result.getValue());
+  llvm::StringMap<batch::WriteOp> soleWrite = soleWrites(program);
+  SmallVector<std::pair<batch::WriteOp, batch::WriteOp>> duplicates; // the one that stays is second
+  program.walk([&](batch::StageOp stage) {
+    llvm::DenseMap<Value, batch::WriteOp> writeOf;
+    for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
+      if (soleWrite.lookup(write.getBuffer()) == write && !results.contains(write.getBuffer()))
+        if (auto [known, isNew] = writeOf.try_emplace(write.getValue(), write); !isNew)
+          duplicates.push_back({write, known->second});
+  });
+  SymbolTable names(program);
+  for (auto [write, kept] : duplicates) {
+    Operation *buffer = names.lookup(write.getBuffer());
+    write.erase();
+    if (failed(SymbolTable::replaceAllSymbolUses(buffer, kept.getBufferAttr().getAttr(), program)))
+      llvm_unreachable("a program's operations name what they use");
+    names.erase(buffer);
+  }
+  return duplicates.size();
+}
+
 /// Removes writes to buffers that nobody reads, and what only they needed.
 class Unread {
 public:
@@ -331,7 +358,7 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
         if (isa<batch::LoopOpInterface>(op))
           fusedStages += BlockFusion(op->getRegion(0).front()).run();
       });
-      droppedBuffers += Unread(program).drop();
+      droppedBuffers += dropDuplicates(program) + Unread(program).drop();
     }
   }
 };
