@@ -73,10 +73,8 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     Value isRow = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, row, own);
     Value value = batch::ReadOp::create(in, loc, type, adjoint.getValue());
     TypedAttr zero = in.getF32FloatAttr(0);
-    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
       zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
-      isRow = dyn::BroadcastOp::create(in, loc, tensor.clone(in.getI1Type()), isRow);
-    }
     addUp(arith::SelectOp::create(in, loc, isRow, value, arith::ConstantOp::create(in, loc, zero)));
   }
   batch::BufferOp gradient = declare.buffer(loc, param.getValue() + ".gradient", rows, sum.getType());

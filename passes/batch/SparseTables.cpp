@@ -26,11 +26,10 @@ static int64_t constantRow(Operation *op) {
                : -1;
   }
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-  if (!slice || llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic) ||
-      slice.getStaticSizes().front() != 1 ||
+  if (!slice || slice.getStaticSizes().front() != 1 ||
       slice.getType().getShape() != slice.getSourceType().getShape().drop_front())
     return -1;
-  return slice.getStaticOffsets().front();
+  return slice.getStaticOffsets().front(); // one that is computed is negative
 }
 
 void SparseTables::add(batch::ProgramOp loss, const Activity &activity) {

@@ -67,68 +67,99 @@ float to_float(Bf16 x) {
   return y;
 }
 
-/// Output number `at` of the packed order: a row of a matrix and its bias.
-template <class Real> void Packed<Real>::pack_output(const Real *w, Real bias, size_t at) {
-  constexpr size_t width = kPanelBytes / sizeof(Real);
-  bias_[at] = bias;
+/// Whether all elements are finite: 0 times another one is no 0. Lines are what lies side by side in memory.
+template <class Real>
+static bool all_finite(const Real *at, int64_t lines, int64_t distance, int64_t length) {
+  constexpr int kSums = kPanelBytes / sizeof(Real); // each of its own, so that they are one vector
+  Real sums[kSums] = {};
+  for (int64_t line = 0; line < lines; ++line, at += distance) {
+    int64_t i = 0;
+    for (; i + kSums <= length; i += kSums)
+      for (int j = 0; j < kSums; ++j)
+        sums[j] += at[i + j] * 0;
+    for (; i < length; ++i)
+      sums[0] += at[i] * 0;
+  }
+  return std::all_of(sums, sums + kSums, [](Real sum) { return sum == 0; });
+}
+
+/// Room for `packed` outputs. Whole panels are written whole; the last one may have padding.
+template <class Real>
+void Packed<Real>::make_room(const MatrixElements<Real> &w, int32_t outputs, int32_t inputs, size_t packed) {
+  bf16_ = Array<Bf16Pair>();
+  weights_.resize(packed * inputs);
+  bias_.assign(packed, Real(0));
+  outputs_ = outputs;
+  inputs_ = inputs;
+  finite_ =
+      w.input == 1 ? all_finite(w.at, outputs, w.output, inputs) : all_finite(w.at, inputs, w.input, outputs);
+}
+
+/// Outputs from number `first` on, so many as one panel has at most, as number `at` and on of the packed
+/// order.
+template <class Real>
+void Packed<Real>::pack_outputs(const MatrixElements<Real> &w, const Real *bias, int64_t first, int32_t count,
+                                size_t at) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  for (int32_t j = 0; j < count; ++j)
+    bias_[at + j] = bias ? bias[first + j] : Real(0);
   if (inputs_ == 0)
     return;
   Real *to = weights_.data() + at / width * width * inputs_ + at % width;
-  for (int32_t k = 0; k < inputs_; ++k) {
-    to[static_cast<size_t>(k) * width] = w[k];
-    finite_ &= std::isfinite(w[k]);
-  }
+  const Real *from = w.at + first * w.output;
+  const auto put = [&](int32_t outputs, int64_t output, int64_t input) {
+    for (int32_t k = 0; k < inputs_; ++k)
+      for (int32_t j = 0; j < outputs; ++j)
+        to[static_cast<size_t>(k) * width + j] = from[j * output + k * input];
+  };
+  if (count < width)
+    put(count, w.output, w.input);
+  else if (w.output == 1) // what the compiler knows it uses
+    put(width, 1, w.input);
+  else
+    put(width, w.output, 1);
 }
 
 template <class Real>
-void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias) {
-  constexpr size_t width = kPanelBytes / sizeof(Real);
-  size_t padded = (outputs + width - 1) / width * width;
-  bf16_ = Array<Bf16Pair>();
-  weights_.assign(padded * inputs, Real(0));
-  bias_.assign(padded, Real(0));
-  outputs_ = outputs;
-  inputs_ = inputs;
-  finite_ = true;
+void Packed<Real>::pack(MatrixElements<Real> w, int32_t outputs, int32_t inputs, const Real *bias) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  const int32_t whole = outputs / width * width, rest = outputs - whole;
+  make_room(w, outputs, inputs, whole + (rest > 0 ? width : 0));
   last_at_ = -1;
-  for (int32_t o = 0; o < outputs; ++o)
-    pack_output(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), o);
+  for (int32_t o = 0; o < whole; o += width)
+    pack_outputs(w, bias, o, width, o);
+  if (rest == 0)
+    return;
+  std::fill(weights_.data() + static_cast<size_t>(whole) * inputs, weights_.data() + weights_.size(),
+            Real(0));
+  pack_outputs(w, bias, whole, rest, whole);
 }
 
 template <class Real>
-void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t channels, int32_t width, int32_t inputs,
-                              const Real *bias) {
+void Packed<Real>::pack_tiles(MatrixElements<Real> w, int32_t gates, int32_t channels, int32_t width,
+                              int32_t inputs, const Real *bias) {
   constexpr int32_t panel = kPanelBytes / sizeof(Real);
   const auto padded = [](int32_t outputs) { return (outputs + panel - 1) / panel * panel; };
   const int32_t tiles = (channels + width - 1) / width, rest = channels % width;
   const bool dense = rest != 0 && padded(gates * rest) < gates * width;
   tile_ = gates * width;
   last_at_ = dense ? tiles - 1 : -1;
-  size_t outputs = static_cast<size_t>(tiles) * tile_;
-  if (dense)
-    outputs -= tile_ - padded(gates * rest);
-  bf16_ = Array<Bf16Pair>();
-  weights_.assign(outputs * inputs, Real(0));
-  bias_.assign(outputs, Real(0));
-  outputs_ = gates * channels;
-  inputs_ = inputs;
-  finite_ = true;
-  const auto put = [&](int32_t gate, int32_t channel, size_t at) {
-    const int32_t o = gate * channels + channel;
-    pack_output(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), at);
-  };
+  const size_t whole = static_cast<size_t>(dense ? tiles - 1 : tiles) * tile_;
+  make_room(w, gates * channels, inputs, whole + (dense ? padded(gates * rest) : 0));
   for (int32_t t = 0; t < tiles; ++t)
     for (int32_t g = 0; g < gates && t != last_at_; ++g)
-      for (int32_t j = 0; j < width; ++j)
-        put(g, std::min(t * width, channels - width) + j, static_cast<size_t>(t) * tile_ + g * width + j);
+      for (int32_t j = 0; j < width; j += panel)
+        pack_outputs(w, bias, g * channels + std::min(t * width, channels - width) + j, panel,
+                     static_cast<size_t>(t) * tile_ + g * width + j);
   if (!dense)
     return;
+  std::fill(weights_.data() + whole * inputs, weights_.data() + weights_.size(), Real(0));
   last_.outputs = tile_;
   last_.channels = rest;
   last_.positions.resize(static_cast<size_t>(gates) * rest);
   for (int32_t g = 0; g < gates; ++g)
     for (int32_t j = 0; j < rest; ++j) {
-      put(g, channels - rest + j, static_cast<size_t>(last_at_) * tile_ + g * rest + j);
+      pack_outputs(w, bias, g * channels + channels - rest + j, 1, whole + g * rest + j);
       last_.positions[g * rest + j] = g * width + width - rest + j;
     }
 }

@@ -142,7 +142,7 @@ TEST_P(Product, ARowsBitsDoNotDependOnTheOthers) {
 
 /// All gates of a channel have the bits that the same outputs have in a matrix packed as a whole, the
 /// channels of the last tile, some of which the tile before has too, included; and so have rows of zeros that
-/// are not multiplied.
+/// are not multiplied. It is the same whether outputs or inputs lie side by side in memory.
 template <class Real> void tiles(int32_t gates, int32_t channels, int32_t width, int32_t rows) {
   constexpr int32_t kInputs = 29;
   auto w = drawn<Real>(static_cast<size_t>(gates) * channels * kInputs, 1);
@@ -152,16 +152,28 @@ template <class Real> void tiles(int32_t gates, int32_t channels, int32_t width,
     some[i] = 0;
     std::fill_n(&x[i * kInputs], kInputs, Real(0));
   }
-  Packed<Real> whole, tiled;
-  whole.pack(w.data(), gates * channels, kInputs, bias.data());
+  const int32_t outputs = gates * channels;
+  std::vector<Real> columns(w.size());
+  for (int32_t o = 0; o < outputs; ++o)
+    for (int32_t k = 0; k < kInputs; ++k)
+      columns[k * outputs + o] = w[o * kInputs + k];
+  Packed<Real> whole, tiled, whole_of_columns, tiled_of_columns;
+  whole.pack(w.data(), outputs, kInputs, bias.data());
   tiled.pack_tiles(w.data(), gates, channels, width, kInputs, bias.data());
-  std::vector<Real> expected(rows * gates * channels), y(rows * gates * width), y_some = y;
+  whole_of_columns.pack({columns.data(), 1, outputs}, outputs, kInputs, bias.data());
+  tiled_of_columns.pack_tiles({columns.data(), 1, outputs}, gates, channels, width, kInputs, bias.data());
+  std::vector<Real> expected(rows * outputs), y(rows * gates * width), y_some = y, y_columns = y,
+                                                                       again = expected;
   Rows<Real> in{x.data(), nullptr, kInputs};
-  dbc::product<Real>(rows, in, whole.whole(), {expected.data(), nullptr, gates * channels});
+  dbc::product<Real>(rows, in, whole.whole(), {expected.data(), nullptr, outputs});
+  dbc::product<Real>(rows, in, whole_of_columns.whole(), {again.data(), nullptr, outputs});
+  ASSERT_EQ(again, expected);
   for (int32_t t = 0; t * width < channels; ++t) {
     dbc::product<Real>(rows, in, tiled.tile(t), {y.data(), nullptr, gates * width});
     dbc::product_of_some<Real>(rows, in, some.data(), tiled.tile(t), {y_some.data(), nullptr, gates * width});
     ASSERT_EQ(y_some, y) << "tile " << t;
+    dbc::product<Real>(rows, in, tiled_of_columns.tile(t), {y_columns.data(), nullptr, gates * width});
+    ASSERT_EQ(y_columns, y) << "tile " << t;
     int32_t first = std::min(t * width, channels - width);
     for (int32_t i = 0; i < rows; ++i)
       for (int32_t g = 0; g < gates; ++g)

@@ -35,6 +35,7 @@ from programs.verify import run_within, with_losses  # noqa: E402
 MODELS = {
     "test/property/gradients.dyn": 15,
     "test/property/input_gradients.dyn": 4,
+    "test/property/stored_gradients.dyn": 8,
     "test/property/dropout.dyn": 1,
     "test/models/35_transition_parser.dyn": 1,
     "test/models/44_hm_rnn.dyn": 1,

@@ -261,7 +261,7 @@ class Writer:
     def __init__(self, name, text, first):
         self.name, self.text, self.masked, self.mutants, self.first = name, text, masked(text), [], first
         self.places = Reader(text, ONLY.get(name)).places
-        self.returns_value = set(re.findall(r"^Value (\w+)\(", text, re.M))
+        self.returns_value = set(re.findall(r"^(?:template <[^\n]*> )?Value (\w+)\(", text, re.M))
 
     def changes(self, place):
         """(kind, text) of all that may stand in a place instead."""

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 /// Stands before a loop whose iterations are independent.
 #if defined(__clang__) || !defined(__GNUC__)
@@ -215,6 +216,20 @@ inline void assemble(const Weights &weights, std::initializer_list<Submatrix> su
             static_cast<Real>(submatrix.turned ? from[c * submatrix.rows + r] : from[r * stride + c]);
   }
 }
+/// The matrix where it lies in the weights; null if it is made of several submatrices, or of other numbers.
+template <class Real>
+inline MatrixElements<Real> in_weights(const Weights &weights, std::initializer_list<Submatrix> submatrices,
+                                       const Matrix &matrix, int64_t table) {
+  const Submatrix &all = *submatrices.begin();
+  if constexpr (std::is_same<Real, float>::value)
+    if (submatrices.size() == 1 && all.rows == matrix.outputs && all.columns == matrix.inputs) {
+      const float *at = weights.data(all.param) + table * all.rows * all.columns + all.first;
+      if (all.turned)
+        return {at, 1, all.rows};
+      return {at, all.stride > 0 ? all.stride : all.columns, 1};
+    }
+  return {nullptr, 0, 0};
+}
 template <class Real> inline void put_bias(const Weights &weights, const Matrix &matrix, Real *bias) {
   for (int32_t o = 0; o < matrix.outputs; ++o)
     bias[o] = matrix.bias >= 0 ? static_cast<Real>(weights.data(matrix.bias)[o]) : Real(0);
@@ -228,14 +243,21 @@ inline void pack_submatrices(Model &model, int32_t number, const Weights &weight
                              std::initializer_list<Submatrix> submatrices, const Matrix &matrix,
                              int64_t table = 0) {
   const size_t size = static_cast<size_t>(matrix.outputs) * static_cast<size_t>(matrix.inputs);
-  Real *whole = model.scratch<Real>(size + static_cast<size_t>(matrix.outputs)), *bias = whole + size;
-  detail::assemble(weights, submatrices, matrix, table, whole);
+  MatrixElements<Real> elements = detail::in_weights<Real>(weights, submatrices, matrix, table);
+  const size_t assembled = elements.at != nullptr ? 0 : size;
+  Real *memory = model.scratch<Real>(assembled + static_cast<size_t>(matrix.outputs));
+  Real *bias = memory + assembled;
+  if (elements.at == nullptr) {
+    detail::assemble(weights, submatrices, matrix, table, memory);
+    elements = {memory, matrix.inputs, 1};
+  }
   detail::put_bias(weights, matrix, bias);
   Packed<Real> &packed = model.add_packed<Real>(number);
   if (matrix.gates > 0)
-    packed.pack_tiles(whole, matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs, bias);
+    packed.pack_tiles(elements, matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs,
+                      bias);
   else
-    packed.pack(whole, matrix.outputs, matrix.inputs, bias);
+    packed.pack(elements, matrix.outputs, matrix.inputs, bias);
   if (!model.code().bf16_params.empty())
     packed.round_to_bf16();
 }

@@ -59,6 +59,13 @@ struct LastTile {
   Array<int32_t> positions = {}; ///< where in a row of y the outputs of these go: gates x channels
 };
 
+/// A matrix in memory: the element of output o and input k is at[o * output + k * input], where one of the
+/// two distances is 1.
+template <class Real> struct MatrixElements {
+  const Real *at;
+  int64_t output, input;
+};
+
 /// A run of a packed matrix's outputs, for one call of `product`.
 template <class Real> struct Panels {
   const Real *weights = nullptr;
@@ -74,9 +81,12 @@ template <class Real> struct Panels {
 /// threads.
 template <class Real> class Packed {
 public:
-  /// Packs a row-major matrix; row o starts at w + o * inputs. `bias` has `outputs` elements, or is null:
-  /// zeros. Throws std::bad_alloc.
-  void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
+  /// Packs a matrix, or a row-major one, whose row o starts at w + o * inputs. `bias` has `outputs` elements,
+  /// or is null: zeros. Throws std::bad_alloc.
+  void pack(MatrixElements<Real> w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
+  void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr) {
+    pack({w, inputs, 1}, outputs, inputs, bias);
+  }
   /// The same for a matrix of `gates` x `channels` outputs (output g * channels + c is gate g of channel c),
   /// so that all gates of `width` neighbouring channels are computed at once: tile t has the channels from
   /// min(t * width, channels - width) on, so the last one overlaps the one before where channels are no
@@ -86,8 +96,12 @@ public:
   /// Where that takes fewer panels, the last tile is packed without what the one before has. Its product
   /// finds that in y: it must be called for the same rows of the same x with the y of the product of the tile
   /// before, into which nothing else was written since.
-  void pack_tiles(const Real *w, int32_t gates, int32_t channels, int32_t width, int32_t inputs,
+  void pack_tiles(MatrixElements<Real> w, int32_t gates, int32_t channels, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
+  void pack_tiles(const Real *w, int32_t gates, int32_t channels, int32_t width, int32_t inputs,
+                  const Real *bias = nullptr) {
+    pack_tiles({w, inputs, 1}, gates, channels, width, inputs, bias);
+  }
 
   /// Keeps what was packed in bfloat16 from now on, which is half the memory that products read. The bias and
   /// all arithmetic stay in float; for float only. Throws std::bad_alloc.
@@ -119,7 +133,8 @@ public:
   }
 
 private:
-  void pack_output(const Real *w, Real bias, size_t at);
+  void make_room(const MatrixElements<Real> &w, int32_t outputs, int32_t inputs, size_t packed);
+  void pack_outputs(const MatrixElements<Real> &w, const Real *bias, int64_t first, int32_t count, size_t at);
 
   Array<Real> weights_, bias_;
   Array<Bf16Pair> bf16_; ///< in place of weights_
