@@ -201,9 +201,10 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
   for (StringRef word : {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types",
                          "math", "Gradients"})
     scope.reserve(word);
-  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs",
-                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run",
-                         "weigh_losses", "set_dropout", "drop_elements", "number_inputs"})
+  for (StringRef word : {"Batch",        "Session",        "begin_input", "clear",         "raw",
+                         "borrow",       "borrow_inputs",  "inputs",      "status",        "failed",
+                         "threads",      "profile",        "batch_",      "session_",      "run",
+                         "weigh_losses", "give_gradients", "set_dropout", "drop_elements", "number_inputs"})
     methods.reserve(word);
   scope.reserve(name);
 

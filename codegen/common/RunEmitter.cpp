@@ -122,6 +122,12 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
         out_.line("launch(" + commas(arguments) + ");");
       })
       .Case<kernel::ConcurrentOp>([&](kernel::ConcurrentOp op) { concurrent(op.getBody().front()); })
+      .Case<kernel::GradientsOp>([&](kernel::GradientsOp op) {
+        out_.blank();
+        out_.open("if (run.gradients)");
+        block(op.getBody().front(), "");
+        out_.close();
+      })
       .Case<kernel::MaskOp>([&](kernel::MaskOp op) {
         eachTimeStep(program_.find<kernel::IndexSetOp>(op.getIndexSet()),
                      [&](const std::string &timeSteps, const std::string &timeStep) {

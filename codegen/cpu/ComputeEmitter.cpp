@@ -3,6 +3,7 @@
 // `void Plan::compute(dbc::Run &run)`.
 #include "codegen/common/RunEmitter.h"
 #include "codegen/cpu/Emitters.h"
+#include <functional>
 
 using namespace llvm;
 using namespace mlir;
@@ -40,7 +41,8 @@ void ComputeEmitter::emit() {
   if (!program_.stages.empty()) {
     out_.blank();
     out_.line("dbc::prepare_scratch(run, kScratch);");
-    bool concurrent = run && !run.getBody().front().getOps<kernel::ConcurrentOp>().empty();
+    bool concurrent =
+        run && run.walk([](kernel::ConcurrentOp) { return WalkResult::interrupt(); }).wasInterrupted();
     out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end" +
               std::string(concurrent ? ", int32_t worker = dbc::kAllWorkers" : "") + ")");
     out_.line("dbc::launch(run, *this, stages, stage, begin, end, kScratch" +
@@ -65,16 +67,17 @@ void ComputeEmitter::memory() {
   llvm::StringMap<size_t> inputGradients;
   for (auto [number, gradient] : llvm::enumerate(program_.inputGradients))
     inputGradients[kernel::InputGradientOp(gradient).getBuffer()] = number;
+  std::vector<std::function<void()>> wanted; // lines for gradients
   for (const Storage &storage : program_.storages) {
     if (storage.ofModel)
       continue;
-    if (auto input = inputGradients.find(kernel::BufferOp(storage.buffers.front()).getSymName());
-        input != inputGradients.end()) {
-      inputGradient(storage.buffers.front(), input->second);
+    kernel::BufferOp first = storage.buffers.front();
+    if (auto input = inputGradients.find(first.getSymName()); input != inputGradients.end()) {
+      wanted.push_back([this, first, number = input->second] { inputGradient(first, number); });
       continue;
     }
-    if (const Param *param = gradients.lookup(kernel::BufferOp(storage.buffers.front()).getSymName())) {
-      gradient(storage.buffers.front(), *param);
+    if (const Param *param = gradients.lookup(first.getSymName())) {
+      wanted.push_back([this, first, param] { gradient(first, *param); });
       continue;
     }
     SharedMemory shared = sharedMemory(storage);
@@ -88,6 +91,12 @@ void ComputeEmitter::memory() {
     for (const std::string &line : shared.members)
       out_.line(line);
   }
+  if (wanted.empty())
+    return;
+  out_.open("if (run.gradients)");
+  for (const auto &line : wanted)
+    line();
+  out_.close();
 }
 
 /// Where the gradient of a parameter lies in the results; of a sparse one the rows that are looked up.

@@ -334,6 +334,8 @@ void HeaderEmitter::session() {
              "dbc::Session::weigh_losses.");
     out_.line("void weigh_losses(const float *weights, int32_t inputs) { session_.weigh_losses(weights, "
               "inputs); }");
+    out_.doc("Whether losses give gradients in runs from now on, as by default, or their values alone.");
+    out_.line("void give_gradients(bool on) { session_.give_gradients(on); }");
   }
   if (llvm::any_of(model_.programs, [](const auto &program) { return program->drops; })) {
     out_.doc("The seed of dropout in losses, and the step of the next run of one; see "

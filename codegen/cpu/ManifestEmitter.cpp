@@ -121,6 +121,8 @@ static void order(json::OStream &j, Block &block) {
     j.object([&] {
       if (auto concurrent = dyn_cast<kernel::ConcurrentOp>(op)) {
         j.attributeArray("concurrent", [&] { order(j, concurrent.getBody().front()); });
+      } else if (auto gradients = dyn_cast<kernel::GradientsOp>(op)) {
+        j.attributeArray("gradients", [&] { order(j, gradients.getBody().front()); });
       } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
         j.attribute("stage", launch.getFunc());
       } else if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {

@@ -403,7 +403,11 @@ llvm::Expected<double> Trainer::measure() {
     return progress_.lossSum / static_cast<double>(progress_.inputs);
   metric_->clear();
   session_.drop_elements(false);
-  const llvm::scope_exit drops([&] { session_.drop_elements(true); });
+  session_.give_gradients(false);
+  const llvm::scope_exit again([&] {
+    session_.drop_elements(true);
+    session_.give_gradients(true);
+  });
   const EntryInfo &entry = info_.entries[metric_->entry()];
   for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
     const size_t end = std::min(begin + kDevBatch, dev_->size());

@@ -719,13 +719,13 @@ def Kernel_DistinctOp : Kernel_UserOp<"distinct", [HasParent<"ScheduleOp">]> {
     bool collects(::llvm::StringRef from, ::llvm::StringRef indexArray);
   }];
 }
-def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
+def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";
   let description = "`active`: of these, over the active ones.";
   let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$active);
   let assemblyFormat = "(`active` $active^)? $func attr-dict";
 }
-def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
+def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Of the rows that a launch here would run over, those are active for which `alive` holds, in their order";
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$alive);
   let assemblyFormat = "$index_set `by` $alive attr-dict";
@@ -784,6 +784,13 @@ def Kernel_BlockGroupBarrierOp : Kernel_Op<"block_group_barrier", [ParentOneOf<[
 }
 def Kernel_ConcurrentOp : Kernel_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+}
+
+def Kernel_GradientsOp : Kernel_Op<"gradients", [HasParent<"RunOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Launches and loops that a run leaves out where no gradients are wanted: no result needs what they write";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
   let hasVerifier = 1;

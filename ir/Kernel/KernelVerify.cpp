@@ -523,6 +523,13 @@ LogicalResult CopyAsyncOp::verifySymbolUses(SymbolTableCollection &symbols) {
                            [](WeightsOp weights) { return weights.getContract().has_value(); });
 }
 
+LogicalResult GradientsOp::verify() {
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (program.getOps<GradientOp>().empty() && program.getOps<InputGradientOp>().empty())
+    return emitOpError("stands in a program that gives no gradients");
+  return success();
+}
+
 LogicalResult ConcurrentOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<TimeStepLoopInterface>(op))

@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "passes/lower/StageToKernel.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -102,6 +103,7 @@ struct Lowering {
       else if (!isa<batch::RelationOp, batch::ListRelationOp, batch::TransposeOp>(op))
         op.moveBefore(run);
     }
+    const llvm::DenseSet<Operation *> needed = neededByResults(order);
     relations.emplace(from);
     for (auto transpose : from.getBody().front().getOps<batch::TransposeOp>())
       lowerTranspose(transpose);
@@ -117,11 +119,40 @@ struct Lowering {
       indexSets[indexSet.getSymName()] = indexSet;
     functions.setInsertionPoint(schedule);
     OpBuilder launches = OpBuilder::atBlockEnd(&run.getBody().front());
-    for (Operation *op : order)
-      if (failed(lower(op, launches, packed)))
+    kernel::GradientsOp gradients; // while what comes is for them alone
+    for (Operation *op : order) {
+      if (needed.contains(op)) {
+        gradients = {};
+      } else if (!gradients) {
+        gradients = kernel::GradientsOp::create(launches, op->getLoc());
+        gradients.getBody().emplaceBlock();
+      }
+      OpBuilder inside = gradients ? OpBuilder::atBlockEnd(&gradients.getBody().front()) : launches;
+      if (failed(lower(op, inside, packed)))
         return failure();
+    }
     from.erase();
     return success();
+  }
+
+  /// Of the stages and outermost loops those that results need: all where there are no gradients.
+  llvm::DenseSet<Operation *> neededByResults(ArrayRef<Operation *> order) {
+    Block &body = to.getBody().front();
+    if (body.getOps<kernel::GradientOp>().empty() && body.getOps<kernel::InputGradientOp>().empty())
+      return llvm::DenseSet<Operation *>(order.begin(), order.end());
+    llvm::StringSet<> wanted;
+    for (auto output : body.getOps<kernel::OutputOp>())
+      wanted.insert(output.getBuffer());
+    llvm::DenseSet<Operation *> needed;
+    for (Operation *op : llvm::reverse(order)) {
+      StageAccess access = accessesOf(op);
+      if (llvm::none_of(access.writes, [&](StringRef array) { return wanted.contains(array); }))
+        continue;
+      needed.insert(op);
+      for (const StageRead &read : access.reads)
+        wanted.insert(read.array);
+    }
+    return needed;
   }
 
   void lowerTranspose(batch::TransposeOp op) {

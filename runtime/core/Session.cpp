@@ -136,6 +136,9 @@ void Session::weigh_losses(const float *weights, int32_t inputs) {
     state.loss_weights_.assign(weights, weights + (weights != nullptr ? std::max(inputs, 0) : 0));
   });
 }
+void Session::give_gradients(bool on) {
+  set([&](State &state) { state.gradients_ = on; });
+}
 void Session::set_dropout(uint64_t seed, int64_t step) {
   set([&](State &state) {
     state.dropout_seed_ = seed;

@@ -316,6 +316,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
   const bool differentiates = model_.info().entries[code.entry].is_differentiated();
   if (differentiates)
     run.loss_weights = weigh_losses(run.batch.inputs());
+  run.gradients = gradients_;
   run.dropout = dropout_;
   run.shared = current_.share ? &shared_ : nullptr;
   out.begin_sub_batch(inputs);

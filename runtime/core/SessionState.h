@@ -40,7 +40,7 @@ public:
   std::vector<float> loss_weights_; ///< by input; none: all weigh the same
   uint64_t dropout_seed_ = 0;
   uint64_t dropout_step_ = 0; ///< of the next loss
-  bool drops_ = true;
+  bool drops_ = true, gradients_ = true;
   std::vector<int64_t> input_numbers_; ///< by input; none: positions in the batch
 
 private:

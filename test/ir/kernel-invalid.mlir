@@ -1443,7 +1443,7 @@ kernel.program @p [] [] -> f32 {
 // It is launched in the order of a run.
 kernel.program @p [] [] -> f32 {
   kernel.schedule {
-    // expected-error @+1 {{'kernel.launch' op expects parent op to be one of 'kernel.run, kernel.levels, kernel.steps'}}
+    // expected-error @+1 {{'kernel.launch' op expects parent op to be one of 'kernel.run, kernel.gradients, kernel.levels, kernel.steps'}}
     kernel.launch @f
   }
 }
@@ -1543,6 +1543,17 @@ kernel.program @p [] [] -> f32 {
         // expected-error @+1 {{'kernel.copy_async' op names @w, which is no weights for tensor cores}}
         kernel.copy_async @w
       }
+    }
+  }
+}
+
+// -----
+
+// Only where there are gradients something is for them alone.
+kernel.program @p [] [] -> f32 {
+  kernel.run {
+    // expected-error @+1 {{'kernel.gradients' op stands in a program that gives no gradients}}
+    kernel.gradients {
     }
   }
 }

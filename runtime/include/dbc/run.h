@@ -64,6 +64,7 @@ struct Run {
   int32_t input_count = 0;
   const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
   const float *loss_weights = nullptr; ///< of each input of the batch, by its number
+  bool gradients = true;               ///< whether a loss gives them
   Dropout dropout = {};                ///< of a loss
   LaunchLog *log = nullptr;            ///< where launches are to be written down
 

@@ -102,6 +102,10 @@ public:
   /// Losses themselves are not weighted.
   void weigh_losses(const float *weights, int32_t inputs);
 
+  /// Whether losses that are compiled for training give gradients, as by default. Else runs from now on compute
+  /// their values alone, as for data that is not trained on, and leave no gradients.
+  void give_gradients(bool on);
+
   /// Dropout (LANGUAGE G2), of losses that are compiled for training; others have none. Which elements a run
   /// of a loss drops follows from a seed, the run's step and each input's own number, not from what else is
   /// in the batch, nor from threads. By default the seed is 0 and the first step is 0. The next run of a loss
