@@ -135,19 +135,40 @@ struct Lowering {
     return success();
   }
 
-  /// Of the stages and outermost loops those that results need: all where there are no gradients.
+  /// Of the stages and outermost loops those that results need, or that may fail an input: all where there
+  /// are no gradients. What fails in a stage that adds to a gradient is there again from where it fails
+  /// first.
   llvm::DenseSet<Operation *> neededByResults(ArrayRef<Operation *> order) {
     Block &body = to.getBody().front();
     if (body.getOps<kernel::GradientOp>().empty() && body.getOps<kernel::InputGradientOp>().empty())
       return llvm::DenseSet<Operation *>(order.begin(), order.end());
-    llvm::StringSet<> wanted;
+    llvm::StringSet<> wanted, gradients;
     for (auto output : body.getOps<kernel::OutputOp>())
       wanted.insert(output.getBuffer());
+    for (auto gradient : body.getOps<kernel::GradientOp>())
+      gradients.insert(gradient.getBuffer());
+    for (auto gradient : body.getOps<kernel::InputGradientOp>())
+      gradients.insert(gradient.getBuffer());
+    auto writesOneOf = [](const StageAccess &access, const llvm::StringSet<> &arrays) {
+      return llvm::any_of(access.writes, [&](StringRef array) { return arrays.contains(array); });
+    };
+    auto mayFail = [&](Operation *op) {
+      return op
+          ->walk([&](batch::StageOp stage) {
+            const bool fails =
+                llvm::any_of(stage.getBody().front(), [](Operation &each) { return dyn::mayFail(&each); });
+            return fails && !stage.accumulates() && !writesOneOf(accessesOf(stage), gradients)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+    };
     llvm::DenseSet<Operation *> needed;
     for (Operation *op : llvm::reverse(order)) {
       StageAccess access = accessesOf(op);
-      if (llvm::none_of(access.writes, [&](StringRef array) { return wanted.contains(array); }))
+      if (!writesOneOf(access, wanted) && !mayFail(op))
         continue;
+      assert(!writesOneOf(access, gradients) && "gradients are written where they are wanted");
       needed.insert(op);
       for (const StageRead &read : access.reads)
         wanted.insert(read.array);
