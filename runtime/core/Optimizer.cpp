@@ -262,7 +262,8 @@ Status Optimizer::check(const Weights &weights, const Outputs &outputs) const {
     if (!(setting.weight_decay < 0) && !std::isfinite(setting.weight_decay))
       return bad("the weight decay of `" + name + "` is not finite");
   }
-  return any ? Status() : bad("there is no gradient: the last run of the loss failed, or was none");
+  return any ? Status()
+             : bad("there is no gradient: the last run of the loss failed, was none, or was to give none");
 }
 
 /// In the order of parameters.

@@ -280,7 +280,9 @@ void Session::State::complete() {
 void Session::State::learn(Entry &entry, int32_t inputs) {
   constexpr size_t kBytes = 3 << 20;
   constexpr double kOperations = 4e6; // of a launch: some ten microseconds
-  const size_t most = std::max(kBytes, model_.packed_bytes()) * static_cast<size_t>(pool_.threads());
+  if (packed_bytes_ == 0)             // a table of matrices has many
+    packed_bytes_ = model_.packed_bytes();
+  const size_t most = std::max(kBytes, packed_bytes_) * static_cast<size_t>(pool_.threads());
   int32_t fit = 1;
   while (fit < (1 << 30) &&
          memory_.sub_batch_bytes() / static_cast<size_t>(inputs) * static_cast<size_t>(2 * fit) <= most)

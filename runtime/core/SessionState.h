@@ -94,6 +94,7 @@ private:
   const int32_t threads_;           ///< asked for
   Pool pool_;
   std::vector<Entry> entries_; ///< none before the first run
+  size_t packed_bytes_ = 0;    ///< of the model's weights; 0: not asked for yet
   SessionMemory memory_;
   bool ran_ = false;
   int32_t inputs_ = 0; ///< of the last run
