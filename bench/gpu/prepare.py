@@ -99,11 +99,11 @@ class Preparation:
         os.remove(dumped)
         source, lines = os.path.join(self.root, workload.source), None
         for hidden in hidden_sizes:
-            impls = {"dbc": ["--table-budget", "0"]}
+            impls = {"dbc": ["--table-budget", "0"], "dbc-tf32": ["--table-budget", "0", "--gpu-math", "tf32"]}
             if workload.name == "tree_lstm":
                 impls["dbc-table"] = []
             for impl, how in impls.items():
-                model = f"{workload.name}{'-table' if impl == 'dbc-table' else ''}-{hidden}"
+                model = f"{workload.name}{impl.removeprefix('dbc')}-{hidden}"
                 manifest = self.compile(model, source, *workload.options(hidden), *how)
                 if lines is None:
                     lines = list(lines_of(dump, manifest, TIMED_LINES))
