@@ -226,7 +226,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     if (each.expected.status.ok() || isLarge)
       keep(std::move(each));
   }
-  // At kinks there are rules too (LANGUAGE G1).
+  // At kinks there are rules too (manual, G1).
   for (size_t i = 0; finding.valid < count && i < atKinks.size(); ++i) {
     take(atKinks[i]);
     --finding.redrawn;
@@ -491,12 +491,20 @@ std::string Verifier::gradientDiffers(const CompiledRunner &runner, const std::v
   return words.empty() ? ofInput : words;
 }
 
-/// What the last run gave: of parameters, and of fields and arguments.
+/// What the last run gave: of parameters, of sparse ones the rows that there are, and of fields and
+/// arguments.
 std::vector<std::vector<double>> Verifier::gradients(CompiledRunner &runner) const {
   const Outputs &outputs = runner.session.outputs(static_cast<int32_t>(&entry - info.entries.data()));
   std::vector<std::vector<double>> gradients;
-  for (int32_t param : entry.gradients)
-    gradients.push_back(denseGradient(outputs, param));
+  for (int32_t param : entry.gradients) {
+    const size_t size = outputs.gradient_size(param);
+    if (const double *f64 = outputs.gradient_f64(param))
+      gradients.emplace_back(f64, f64 + size);
+    else if (const float *f32 = outputs.gradient_f32(param))
+      gradients.emplace_back(f32, f32 + size);
+    else
+      gradients.emplace_back();
+  }
   for (const auto &[n, info] : llvm::enumerate(entry.input_gradients)) {
     const auto which = static_cast<int32_t>(n);
     const size_t size = outputs.input_gradient_values(which) * info.width;
@@ -522,6 +530,17 @@ std::vector<double> Verifier::denseGradient(const Outputs &outputs, int32_t para
   return {};
 }
 
+/// Whether two runs gave the same numbers, signs of zeros among them; what is no number is the same as
+/// another.
+static bool sameBits(const std::vector<std::vector<double>> &a, const std::vector<std::vector<double>> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto &x, const auto &y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](double left, double right) {
+      return (left == right && std::signbit(left) == std::signbit(right)) ||
+             (std::isnan(left) && std::isnan(right));
+    });
+  });
+}
+
 Status Verifier::compareGradients() {
   std::vector<size_t> valid, all; // those that fail have no part in the gradient
   one.session.limit_sub_batch(0);
@@ -543,7 +562,7 @@ Status Verifier::compareGradients() {
   const std::vector<std::vector<double>> ofTwo = gradients(two);
   if (Status status = compareGradient(one, all, "all in one batch: "); !status.ok())
     return status;
-  if (gradients(one) != ofTwo && finding.ok()) {
+  if (!sameBits(gradients(one), ofTwo) && finding.ok()) {
     finding.bitsEqual = false;
     mismatch(valid[0], "gradients of one thread and of two have other bits");
   }

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The derivative of each operation on floats: what it adds to the adjoints of its operands. Kinks are those
-// of LANGUAGE G1. An element whose adjoint is 0 adds nothing, whatever its derivative is: what an arm that is
-// not selected would give is dropped (G2).
+// of the manual's G1. An element whose adjoint is 0 adds nothing, whatever its derivative is: what an arm
+// that is not selected would give is dropped (G2).
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"

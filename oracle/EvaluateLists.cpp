@@ -86,7 +86,7 @@ Values Evaluation::map(MapOp op) {
     for (size_t r = 0; r < results.size(); ++r)
       lists[r].push_back(std::move(results[r]));
   }
-  // Structure is tested for what a `while` leaves out, too (LANGUAGE S4).
+  // Structure is tested for what a `while` leaves out, too (manual, S4).
   if (mlir::Value list = op.getLists()[0]; isEnded(list) && length(op.getLists()) >= 0)
     for (int64_t i = length(op.getLists()), n = bound(list); i < n; ++i)
       leaveOut(i, op.getBody().front(), Values(op.getLists().size()));
@@ -220,7 +220,7 @@ Values Evaluation::fold(FoldOp op) {
   return state;
 }
 
-/// What a reduction of an empty list gives (LANGUAGE L3); NaN where it fails.
+/// What a reduction of an empty list gives (manual, L3); NaN where it fails.
 static double ofNothing(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:

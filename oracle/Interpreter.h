@@ -43,7 +43,7 @@ struct Gradient {
 
 /// What came of one input.
 struct Outcome {
-  /// Ok, or the first failure in the order of evaluation (LANGUAGE E2), in the words that compiled code uses
+  /// Ok, or the first failure in the order of evaluation (manual, E2), in the words that compiled code uses
   /// too.
   Status status;
   /// If ok: the flat values of the result, in the order of `dbc::flatten` over the entry's result type. Node
@@ -98,7 +98,7 @@ public:
   void differentiateColumns(std::set<std::pair<int32_t, int32_t>> columns) { columns_ = std::move(columns); }
 
   /// From now on losses drop as the run of that seed and step does, of an input that has that number
-  /// (LANGUAGE G2). Before, and in entries, `dropout` is the identity.
+  /// (manual, G2). Before, and in entries, `dropout` is the identity.
   void setDropout(uint64_t seed, int64_t step, int64_t number) {
     dropoutKeys_ = {dropout_key(seed, step), dropout_key(seed, step, number)};
   }

@@ -55,7 +55,7 @@ private:
   /// Adds to an adjoint, if the value has one.
   void add(const Value &value, int64_t element, double amount);
   /// The same of adjoint * derivative. A derivative that is 0, as of what a maximum does not choose, gives
-  /// nothing even where the adjoint is infinite (LANGUAGE G1).
+  /// nothing even where the adjoint is infinite (manual, G1).
   void add(const Value &value, int64_t element, double adjoint, double derivative) {
     if (derivative != 0)
       add(value, element, adjoint * derivative);

@@ -21,7 +21,7 @@ static bool mayBeSkipped(Operation *op) {
 }
 
 /// What a call asks of the structure: keys in a range, no key reached twice where values change along the
-/// recursion (LANGUAGE C2, C5).
+/// recursion (manual, C2, C5).
 static bool asksOfStructure(dyn::CellOp cell) {
   return !cell.getValues().empty() ||
          llvm::any_of(cell.getKeys(), [](BlockArgument key) { return !isa<dyn::NodeType>(key.getType()); });

@@ -13,7 +13,7 @@ namespace dbc::oracle {
 /// whether the entry fails it.
 enum class Validity {
   Form,      ///< nothing, but that no instance needs itself where references form cycles
-  Structure, ///< nodes, lists and integers, as for lists that are zipped or a range of a key (LANGUAGE S1)
+  Structure, ///< nodes, lists and integers, as for lists that are zipped or a range of a key (manual, S1)
   Numbers    ///< computed values too, as for an index that is computed
 };
 

@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def DynOrderErrors : Pass<"dyn-order-errors", "::mlir::ModuleOp"> {
-  let summary = "Keep the order of evaluation, for telling an input's first error (LANGUAGE E2)";
+  let summary = "Keep the order of evaluation, for telling an input's first error (manual, E2)";
   let description = [{
     Before any pass moves anything, the structure of each entry, and of what it calls, is written down as steps that the
     runtime can walk through: what is tested there, and which operations may fail by what is computed. Afterwards each entry
@@ -36,7 +36,7 @@ def DynDecompose : Pass<"dyn-decompose", "::mlir::ModuleOp"> {
 }
 
 def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
-  let summary = "Compute once outside a binder what does not use its variables (LANGUAGE C8)";
+  let summary = "Compute once outside a binder what does not use its variables (manual, C8)";
   let description = [{
     What an inner binder computes from its own elements alone moves into a map over its list first:
     ```mlir
@@ -59,7 +59,7 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     %ms = dyn.map (%once) { ^bb0(%_): %m = reduce_list max %ys; yield %m }
     dyn.map (%xs) { ^bb0(%x): %m = dyn.at %ms[0] ... }
     ```
-    A `while` may leave out the first step as well: then what is computed there must do no harm (LANGUAGE S4).
+    A `while` may leave out the first step as well: then what is computed there must do no harm (manual, S4).
 
     Afterwards each operation directly in the body of a binder uses a value of that body, may fail an input, or does more
     than to give its results.
@@ -179,7 +179,7 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
 }
 
 def DynLambdaLift : Pass<"dyn-lambda-lift", "::mlir::ModuleOp"> {
-  let summary = "Lambda lifting: make cells of the captured arguments of cells (LANGUAGE C4)";
+  let summary = "Lambda lifting: make cells of the captured arguments of cells (manual, C4)";
   let description = [{
     A recursion is copied for each call from outside with captured arguments. The keys of the caller, and the positions in
     the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
@@ -277,14 +277,14 @@ def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
 }
 
 def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
-  let summary = "Reverse mode: a loss's program computes the gradient of its parameters too (LANGUAGE G1 to G3)";
+  let summary = "Reverse mode: a loss's program computes the gradient of its parameters too (manual, G1 to G3)";
   let description = [{
     Behind the stages of a loss come adjoint stages, in reverse order; a loop runs in reverse, too. The adjoint stage of a
     stage reads what the stage has written and what later stages contribute to the adjoint of that, and contributes to the
     adjoints of what the stage has read. What many rows contribute to one is summed over the transpose of the relation by
     which they read it, in their order. The gradient of a parameter is added up at the end, by one stage over all rows for
-    each stage that uses it. That of a table of which nothing is used but rows that are looked up by index arrays is sparse:
-    it lies over an index set of these rows, and a stage over them sums what each lookup contributes. Fields and arguments
+    each stage that uses it. That of a table of which nothing is used but rows that index arrays or constants name is sparse: it
+    lies over an index set of these rows, and a stage over them sums what each lookup contributes. Fields and arguments
     that `inputs` names, by the name of the data type or loss, a point, and their own, get gradients like buffers, over all
     rows that they have in the batch. With `recompute` adjoint stages find some of what they need again, in place of reading
     what was kept of the forward pass; bits are the same. See passes/batch/Adjoints.h and passes/batch/RecomputedStages.h.

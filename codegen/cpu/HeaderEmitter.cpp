@@ -58,7 +58,7 @@ void HeaderEmitter::usage() {
   out_.line("//   " + model_.name +
             "::Weights weights;             // yours to fill or to load; given away with nothing");
   out_.line("//   " + model_.name +
-            "::Model model;                 // an immutable snapshot, shared by any number of threads");
+            "::Model model;                 // a snapshot, shared by any number of threads");
   out_.line("//   dbc::Status made = " + model_.name + "::Model::make(weights, &model);");
   out_.line("//   " + model_.name +
             "::Session session(model, 2);   // one thread's scratch memory, results, and 2 workers");
@@ -134,9 +134,9 @@ void HeaderEmitter::weights() {
   }
   out_.close("};");
   out_.blank();
-  out_.doc("An immutable snapshot of weights in the form that the stages read. Independent of the Weights "
-           "that it was made "
-           "from; any number of sessions and threads may share it.");
+  out_.doc(
+      "A snapshot of weights in the form that the stages read. Independent of the Weights that it was made "
+      "from, but for renew(); any number of sessions and threads may share it.");
   out_.open("class Model : public dbc::Model");
   out_.label("public:");
   out_.doc("Fails with bad_weights, naming all parameters that are not given, or with limit if there is no "

@@ -7,7 +7,7 @@
 
 namespace dbc::frontend {
 
-/// Calls of built-in functions (LANGUAGE.md section 10), and conversions.
+/// Calls of built-in functions (the manual's "Built-in functions"), and conversions.
 class BuiltinTyper : Typer {
 public:
   BuiltinTyper(const TypingContext &context, Inference &inference, Operands &operands,

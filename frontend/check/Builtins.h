@@ -1,5 +1,5 @@
-// The built-in functions and binders (LANGUAGE.md section 10 and rules L1, L2): their names, and for each how
-// many arguments it takes and how it is typed.
+// The built-in functions and binders (the manual's "Built-in functions" and rules L1, L2): their names, and
+// for each how many arguments it takes and how it is typed.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_BUILTINS_H

@@ -1,4 +1,4 @@
-// Checks a parsed program (rules N, T, S, D, C, L of LANGUAGE.md) symbolically, without any -D, and annotates
+// Checks a parsed program (rules N, T, S, D, C, L of the manual) symbolically, without any -D, and annotates
 // its tree for lowering.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.

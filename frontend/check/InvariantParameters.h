@@ -8,7 +8,7 @@
 
 namespace dbc::frontend {
 
-/// Which captured arguments of the cells of one recursion are loop-invariant parameters (LANGUAGE C4): those
+/// Which captured arguments of the cells of one recursion are loop-invariant parameters (manual, C4): those
 /// that every call inside passes on, from one parameter to another. On `dyn` it is CapturedValues in
 /// ir/Dyn/Recursion.h.
 class InvariantParameters {

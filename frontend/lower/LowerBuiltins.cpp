@@ -1,4 +1,4 @@
-// Calls of built-in functions (LANGUAGE.md section 10).
+// Calls of built-in functions (the manual's "Built-in functions").
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/lower/LowerImpl.h"

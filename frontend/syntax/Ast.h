@@ -1,4 +1,4 @@
-// The syntax tree of a .dyn file: plain C++, one class for each form of LANGUAGE.md section 1. The parser
+// The syntax tree of a .dyn file: plain C++, one class for each form of the manual's grammar. The parser
 // builds it, the checker fills the annotation slots (`type`, `resolved`), lowering reads both.
 //
 // Nodes own their children through unique_ptr; names that are written in the source are `Ident`s, so that

@@ -1,7 +1,7 @@
 // Errors, warnings and notes in the words of the source.
 //
 // How a message is worded: lower case, no full stop, code in `backticks`; what was observed first, then the
-// rule; what to do about it goes into the hint. The rule number (`S2` of LANGUAGE.md) is printed in brackets
+// rule; what to do about it goes into the hint. The rule number (`S2` of the manual) is printed in brackets
 // and is never part of the message.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.

@@ -346,6 +346,11 @@ LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
                               << buffer->getType();
 }
 
+bool SegmentOp::mayFail() {
+  return getKind() == ReduceKind::Pick || getCount() ||
+         (getKind() == ReduceKind::Sum && getElementTypeOrSelf(getType()).isInteger(32)); // it overflows
+}
+
 LogicalResult SegmentOp::verify() {
   if ((getKind() == ReduceKind::Pick) != bool(getIndex()))
     return emitOpError(getIndex() ? "has an index, but picks nothing" : "picks nothing by an index");

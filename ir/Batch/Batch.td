@@ -151,7 +151,7 @@ def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp",
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
     for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its index set
-    holds, in any time step: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row
+    holds, in any time step: what a `while` has ended is not computed (manual, S4). `blas`: it is one product, of its row
     of a buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to
     another buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found
     and batch-assign-levels makes.
@@ -203,6 +203,7 @@ def Batch_ReadIndexOp : Batch_UserOp<"read_index", [Pure]> {
 }
 def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments, Dyn_RowOpInterface,
                                            Batch_AccessOpInterface,
+                                           DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{

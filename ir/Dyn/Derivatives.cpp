@@ -17,8 +17,7 @@ namespace dbc::dyn {
 
 namespace {
 
-//===-- Builders
-//------------------------------------------------------------------------------------------===//
+//===-- Builders ----------------------------------------------------------------------------------------===//
 
 /// Makes operations at one place.
 class Rows {
@@ -48,7 +47,7 @@ public:
     return arith::SelectOp::create(b, loc, condition, yes, no);
   }
   /// `amount` where the adjoint is not 0, else nothing, whatever the derivative is: what an arm that is not
-  /// selected would give is dropped (LANGUAGE G2). They have one shape, or the adjoint is spread to it.
+  /// selected would give is dropped (manual, G2). They have one shape, or the adjoint is spread to it.
   Value unlessZero(Value adjoint, Value amount) const {
     return select(compare(arith::CmpFPredicate::UNE, adjoint, zero(adjoint)), amount, zero(amount));
   }
@@ -199,8 +198,7 @@ public:
   Location loc;
 };
 
-//===-- Elementwise
-//---------------------------------------------------------------------------------------===//
+//===-- Elementwise -------------------------------------------------------------------------------------===//
 
 Value ofNeg(arith::NegFOp, Rows rows, unsigned, Value adjoint) { return rows.neg(adjoint); }
 Value ofExp(math::ExpOp op, Rows rows, unsigned, Value adjoint) {
@@ -299,8 +297,7 @@ Value ofDropout(DropoutOp op, Rows rows, unsigned operand, Value adjoint) {
                            op.getPlace(), op.getOfRun());
 }
 
-//===-- Views
-//---------------------------------------------------------------------------------------------===//
+//===-- Views -------------------------------------------------------------------------------------------===//
 
 Value ofBroadcast(BroadcastOp op, Rows rows, unsigned, Value adjoint) {
   return rows.sumTo(adjoint, op.getX().getType());
@@ -423,8 +420,7 @@ Value ofPatches(PatchesOp op, Rows rows, unsigned, Value adjoint) {
   return sum;
 }
 
-//===-- Reductions
-//----------------------------------------------------------------------------------------===//
+//===-- Reductions --------------------------------------------------------------------------------------===//
 
 Value ofReduce(ReduceOp op, Rows rows, unsigned, Value adjoint) {
   Value x = op.getX();
@@ -469,8 +465,7 @@ Value ofSoftmax(SoftmaxOp op, Rows rows, unsigned, Value adjoint) {
   return rows.unlessAllZero(adjoint, axis, amount);
 }
 
-//===-- Products
-//------------------------------------------------------------------------------------------===//
+//===-- Products ----------------------------------------------------------------------------------------===//
 
 Value ofContract(linalg::ContractOp op, Rows rows, unsigned operand, Value adjoint) {
   if (operand == 2)
@@ -493,8 +488,7 @@ Value ofContract(linalg::ContractOp op, Rows rows, unsigned operand, Value adjoi
   return other.getDefiningOp<GetOp>() ? amount : rows.unlessAllZero(adjoint, std::nullopt, amount);
 }
 
-//===-- Attachment
-//----------------------------------------------------------------------------------------===//
+//===-- Attachment --------------------------------------------------------------------------------------===//
 
 template <class Op, Value (*rule)(Op, Rows, unsigned, Value)>
 struct Derivative : DerivativeOpInterface::ExternalModel<Derivative<Op, rule>, Op> {

@@ -32,22 +32,22 @@ std::string sourceLocation(mlir::Location location);
 /// The source's name for a value, from its location; "" if it has none.
 std::string sourceName(mlir::Location location);
 
-/// Whether `value` is made of the input's structure alone (LANGUAGE S1): known before any arithmetic. A list
+/// Whether `value` is made of the input's structure alone (manual, S1): known before any arithmetic. A list
 /// is structural if its elements are, at any depth; lengths are in any case.
 bool isStructural(mlir::Value value);
 
 /// The operand of what makes a list that the list has its length from; null if there is none. A scan's list
 /// has no more elements than that.
 mlir::Value lengthFrom(mlir::Value list);
-/// Whether a `while` ends a list, so that its length is computed (LANGUAGE S4).
+/// Whether a `while` ends a list, so that its length is computed (manual, S4).
 bool isEnded(mlir::Value list);
 
-/// Whether computing `op` may fail an input (LANGUAGE E2): it must not be computed where the source does not.
+/// Whether computing `op` may fail an input (manual, E2): it must not be computed where the source does not.
 bool mayFail(mlir::Operation *op);
 /// Whether it may do so by what is computed, not by structure alone.
 bool mayFailComputed(mlir::Operation *op);
 /// Lets an operation that may fail by what is computed do no harm where `when` does not hold: what it gives
-/// there must not be used (LANGUAGE S3, S4). Leaves others as they are.
+/// there must not be used (manual, S3, S4). Leaves others as they are.
 void guard(mlir::Operation *op, mlir::Value when);
 
 /// An operand that a check looks at, and the number that does no harm there.

@@ -68,7 +68,7 @@ class Dyn_ListOf<Type element> : Type<And<[Dyn_AnyList.predicate,
 
 def Dyn_InitAttr : AttrDef<Dyn_Dialect, "Init"> {
   let mnemonic = "init";
-  let summary = "How a parameter is drawn when no weights are given (LANGUAGE N6)";
+  let summary = "How a parameter is drawn when no weights are given (manual, N6)";
   let description = "`a` is the constant, the low end or the mean; `b` the high end or the deviation.";
   let parameters = (ins EnumParameter<Dyn_InitKind>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
   let assemblyFormat = "`<` $kind `,` $a `,` $b `>`";
@@ -110,7 +110,7 @@ def Dyn_CtorOp : Dyn_UserOp<"ctor", [HasParent<"DataOp">]> {
 
 def Dyn_ParamOp : Dyn_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "A parameter or a tensor const, by its path";
-  let description = "A const (LANGUAGE N7) has no initialiser and no gradient.";
+  let description = "A const (manual, N7) has no initialiser and no gradient.";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Dyn_Number>:$type, OptionalAttr<Dyn_InitAttr>:$init, UnitAttr:$constant);
   let assemblyFormat = "(`const` $constant^)? $sym_name `:` $type (`=` $init^)? attr-dict";
   let hasVerifier = 1;
@@ -140,9 +140,9 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     The block's arguments are the keys: nodes, and numbers (i32 of an index or ranged int, i1) whose ranges are `ranges`,
     a region each in the order of the keys. A range's arguments are the keys before; it yields the least key and the one
     behind the last, structurally. `results` are the flat types; `surface` is the type in the source. An instance is one
-    tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2). The last
+    tuple of keys; only called instances are computed, a call outside of a range fails the input (manual, C2). The last
     `value_count` arguments are captured: a call from outside of the recursion gives their values to all instances that it
-    leads to (LANGUAGE C4); instances of different calls are different. `dyn-lambda-lift` makes keys of them, and tells of a
+    leads to (manual, C4); instances of different calls are different. `dyn-lambda-lift` makes keys of them, and tells of a
     cell that it makes: `source_name`, what the source calls it, and `frame`, which keys stand for the captured arguments
     (the first, and how many).
     ```mlir
@@ -198,7 +198,7 @@ def Dyn_FieldOp : Dyn_UserOp<"field", [Pure, Dyn_FailureOpInterface]> {
   let summary = "A field of a node";
   let description = [{
     `ctor` is set where the constructor is known (inside a match arm, or a type with one constructor); otherwise every
-    constructor has the field with this type (LANGUAGE T6). The field's flat type is the result's.
+    constructor has the field with this type (manual, T6). The field's flat type is the result's.
   }];
   let arguments = (ins Dyn_AnyNode:$node, StrAttr:$name, OptionalAttr<StrAttr>:$ctor);
   let results = (outs Dyn_Flat:$result);
@@ -214,7 +214,7 @@ def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, Dyn_FailureOpInterface, Att
     and where it is computed by another cell it tells the same.
     With `every` the first result is the list of the first keys, nodes, of all instances of the callee that the call leads to,
     itself included, in the order of their numbers; the secondary keys are those of the call. The other results are the lists
-    of what these instances give (LANGUAGE C5); `dyn-lambda-lift` leaves the nodes alone, in calls of cells that nothing else
+    of what these instances give (manual, C5); `dyn-lambda-lift` leaves the nodes alone, in calls of cells that nothing else
     calls from outside.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
@@ -243,7 +243,7 @@ def Dyn_OptimizationBarrierOp : Dyn_Op<"optimization_barrier", [Pure, SameOperan
 
 def Dyn_SiteOp : Dyn_UserOp<"site", [Pure, Dyn_FailureOpInterface]> {
   let summary = "The `site` of the call that led to an instance; an instance that two calls lead to fails the input";
-  let description = "Of cells whose values change along the recursion (LANGUAGE C5): what they are depends on the call.";
+  let description = "Of cells whose values change along the recursion (manual, C5): what they are depends on the call.";
   let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys);
   let results = (outs I32:$result);
   let assemblyFormat = "$cell `(` $keys `)` attr-dict `:` type($keys)";
@@ -278,7 +278,7 @@ def Dyn_MatchOp : Dyn_UserOp<"match", [RecursiveMemoryEffects, SingleBlock, NoRe
 }
 
 def Dyn_IfOp : Dyn_Op<"if", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
-  let summary = "One of two regions, by a structural condition (LANGUAGE S3)";
+  let summary = "One of two regions, by a structural condition (manual, S3)";
   let arguments = (ins I1:$condition);
   let results = (outs Variadic<Dyn_Flat>:$results);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
@@ -288,7 +288,7 @@ def Dyn_IfOp : Dyn_Op<"if", [RecursiveMemoryEffects, SingleBlock, NoRegionArgume
 
 def Dyn_NodesOp : Dyn_Op<"nodes", [Pure, Dyn_FailureOpInterface,
     TypesMatchWith<"the result is a list of the node's type", "node", "result", "::dbc::dyn::ListType::get($_self)">]> {
-  let summary = "All nodes of the same type that can be reached (LANGUAGE D3)";
+  let summary = "All nodes of the same type that can be reached (manual, D3)";
   let description = "Each once, in the application's numbering. Only in entries and losses.";
   let arguments = (ins Dyn_AnyNode:$node);
   let results = (outs Dyn_AnyList:$result);
@@ -313,7 +313,7 @@ def Dyn_IntOp : Dyn_RowOp<"int", "Elementwise", [SameOperandsAndResultType,
 
 def Dyn_NarrowOp : Dyn_RowOp<"narrow", "Elementwise", [SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["getCheckedOperands"]>]> {
-  let summary = "Integers that must be 0 .. bound - 1, else the input fails (LANGUAGE T4)";
+  let summary = "Integers that must be 0 .. bound - 1, else the input fails (manual, T4)";
   let arguments = (ins Dyn_Ints:$value, ConfinedAttr<I64Attr, [IntPositive]>:$bound);
   let results = (outs Dyn_Ints:$result);
   let assemblyFormat = "$value `below` $bound attr-dict `:` type($value)";
@@ -373,7 +373,7 @@ def Dyn_AtOp : Dyn_Op<"at", [Pure, DeclareOpInterfaceMethods<Dyn_FailureOpInterf
                    "::llvm::cast<::dbc::dyn::ListType>($_self).getElement()">]> {
   let summary = "One element; outside the list the input fails";
   let description = [{
-    The index of a list of numbers may be computed (LANGUAGE S3). Where the computed `when` is given and false nothing
+    The index of a list of numbers may be computed (manual, S3). Where the computed `when` is given and false nothing
     fails: what is outside the list is then 0.
   }];
   let arguments = (ins Dyn_AnyList:$list, I32:$index, Optional<I1>:$when);
@@ -400,7 +400,7 @@ def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock, Dyn_BinderOp
 def Dyn_FilterOp : Dyn_Op<"filter", [RecursiveMemoryEffects, SingleBlock, Dyn_BinderOpInterface]> {
   let summary = "The elements of lists of one length for which a condition holds";
   let description = [{
-    The block's arguments are the elements, in order; it yields whether they stay. The condition is structural (LANGUAGE
+    The block's arguments are the elements, in order; it yields whether they stay. The condition is structural (manual,
     S2), so the results' one length is known before any arithmetic.
     ```mlir
     %near = dyn.filter (%bonds) : (!dyn.list<!dyn.node<@Bond>>) -> (!dyn.list<!dyn.node<@Bond>>) { ^bb0(%k: !dyn.node<@Bond>): ... dyn.yield %c : i1 }
@@ -418,9 +418,9 @@ def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
   let summary = "All states of a recurrence along lists of one length, but the first";
   let description = [{
     The block's arguments are the elements and then the states; it yields the next states. With `back` the lists are
-    walked from their end and the result stands in the lists' order (LANGUAGE L2). With `stops` the last state, an i1, says
-    whether there is a further step: where it is false the results end (LANGUAGE S4), and their length is computed.
-    A list in the state keeps its length, else the input fails (LANGUAGE C6); then the scan does not stop.
+    walked from their end and the result stands in the lists' order (manual, L2). With `stops` the last state, an i1, says
+    whether there is a further step: where it is false the results end (manual, S4), and their length is computed.
+    A list in the state keeps its length, else the input fails (manual, C6); then the scan does not stop.
   }];
   let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Flat>:$init, UnitAttr:$back, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_AnyList>:$results);
@@ -433,7 +433,7 @@ def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
     Dyn_RecurrenceOpInterface, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>]> {
   let summary = "The last state of a recurrence along lists of one length; the first where they are empty";
   let description = [{
-    `stops` as for `dyn.scan`. A list in the state keeps its length, else the input fails (LANGUAGE C6).
+    `stops` as for `dyn.scan`. A list in the state keeps its length, else the input fails (manual, C6).
   }];
   let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Flat>:$init, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_Flat>:$results);
@@ -446,7 +446,7 @@ def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure, DeclareOpInterfaceMethods<Dy
   let summary = "Elementwise reduction over the elements of a list";
   let description = [{
     In list order. Empty: `sum` 0, `logsumexp` -inf, `any` false, `all` true; `mean max min argmax` fail the input
-    (LANGUAGE L3). `argmax` takes scalars and gives the position of the first of the largest. Where the computed `when` is
+    (manual, L3). `argmax` takes scalars and gives the position of the first of the largest. Where the computed `when` is
     given and false nothing fails that depends on a `while`.
   }];
   let arguments = (ins Dyn_ReduceKindAttr:$kind, Dyn_AnyList:$list, Optional<I1>:$when);
@@ -491,7 +491,7 @@ def Dyn_FunctionOp : Dyn_RowOp<"function", "Elementwise", [SameOperandsAndResult
 }
 
 def Dyn_DetachOp : Dyn_RowOp<"detach", "Elementwise", [SameOperandsAndResultType]> {
-  let summary = "The same number, without a gradient (LANGUAGE G1)";
+  let summary = "The same number, without a gradient (manual, G1)";
   let description = "Where nothing is differentiated dyn-decompose drops it.";
   let arguments = (ins Dyn_Reals:$x);
   let results = (outs Dyn_Reals:$result);
@@ -499,7 +499,7 @@ def Dyn_DetachOp : Dyn_RowOp<"detach", "Elementwise", [SameOperandsAndResultType
 }
 
 def Dyn_DropoutOp : Dyn_RowOp<"dropout", "Elementwise", [AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>]> {
-  let summary = "Elements are dropped, the others divided by 1 - rate, by a mask (LANGUAGE G2)";
+  let summary = "Elements are dropped, the others divided by 1 - rate, by a mask (manual, G2)";
   let description = [{
     Only in losses that are trained: in an entry it is x. The mask follows from the run, the input, the `place`, a number
     of the dropout's own, and the `keys`: those of the instance, positions in binders, indices of tables of layers. Nodes among
@@ -559,7 +559,7 @@ def Dyn_ReduceOp : Dyn_RowOp<"reduce", "Reduction", [DeclareOpInterfaceMethods<D
 }
 
 def Dyn_TopKOp : Dyn_RowOp<"topk", "Reduction"> {
-  let summary = "Where the largest elements of a vector stand, the largest first; of equals the first (LANGUAGE G1)";
+  let summary = "Where the largest elements of a vector stand, the largest first; of equals the first (manual, G1)";
   let description = "As many as the result has. A NaN is none of them; where nothing else is left the position is 0.";
   let arguments = (ins StaticShapeTensorOf<[F32, I32]>:$x);
   let results = (outs StaticShapeTensorOf<[I32]>:$result);

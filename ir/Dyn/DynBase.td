@@ -33,7 +33,7 @@ def Dyn_Dialect : Dialect {
     | list | `!dyn.list<flat>` |
     | record, tuple | one value a component |
 
-    Integers have 32 bits. `i32` values that a list, a key or an index is made from are structural (LANGUAGE S1).
+    Integers have 32 bits. `i32` values that a list, a key or an index is made from are structural (manual, S1).
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;

@@ -21,7 +21,7 @@ def Dyn_RowOpInterface : OpInterface<"RowOpInterface"> {
 def Dyn_DerivativeOpInterface : OpInterface<"DerivativeOpInterface"> {
   let cppNamespace = "::dbc::dyn";
   let description = [{
-    A row operation of floats that has a derivative. All are in Derivatives.cpp. Kinks are those of LANGUAGE G1.
+    A row operation of floats that has a derivative. All are in Derivatives.cpp. Kinks are those of the manual's G1.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -33,7 +33,7 @@ def Dyn_DerivativeOpInterface : OpInterface<"DerivativeOpInterface"> {
 
 def Dyn_FailureOpInterface : OpInterface<"FailureOpInterface"> {
   let cppNamespace = "::dbc::dyn";
-  let description = "An operation that may be an error of the input (LANGUAGE E2).";
+  let description = "An operation that may be an error of the input (manual, E2).";
   let methods = [
     InterfaceMethod<"Whether this one may fail an input.", "bool", "mayFail", (ins), "", "return true;">,
     InterfaceMethod<"The operands whose values decide, where they are computed.",

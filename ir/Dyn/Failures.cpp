@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which operations may fail an input (LANGUAGE E2), and how they do no harm where they are not to count.
+// Which operations may fail an input (manual, E2), and how they do no harm where they are not to count.
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Structural.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

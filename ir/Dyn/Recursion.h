@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which cells call each other, and what happens to their captured arguments (LANGUAGE C4, C5).
+// Which cells call each other, and what happens to their captured arguments (manual, C4, C5).
 #pragma once
 
 #include "ir/Dyn/Dyn.h"

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What of a function is structural (LANGUAGE S1), for those who ask of many values.
+// What of a function is structural (manual, S1), for those who ask of many values.
 #pragma once
 
 #include "ir/Dyn/Dyn.h"

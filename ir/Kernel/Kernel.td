@@ -80,7 +80,7 @@ def Kernel_ParamOp : Kernel_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]>
 }
 
 def Kernel_EvaluationOp : Kernel_UserOp<"evaluation", [HasParent<"::mlir::ModuleOp">]> {
-  let summary = "The order in which an entry evaluates an input's structure, for telling the first error (LANGUAGE E2)";
+  let summary = "The order in which an entry evaluates an input's structure, for telling the first error (manual, E2)";
   let description = [{
     Made before any pass moves anything; a program of that name has it. `words` and `code` are those that the runtime's
     dbc/first_error.h describes (dbc::EvaluationOrder).
@@ -623,7 +623,7 @@ def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>, Kernel_FailsInpu
   let hasVerifier = 1;
 }
 def Kernel_CollectNodesOp : Kernel_UserOp<"collect_nodes", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Lists the nodes of the same data type that can be reached (LANGUAGE D3)";
+  let summary = "Lists the nodes of the same data type that can be reached (manual, D3)";
   let description = "The nodes stand in the index array `node` of `index_set` (kind `states`) from row `first` on, in the application's order.";
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$data, I32:$node);
   let results = (outs I32:$first, I32:$length);

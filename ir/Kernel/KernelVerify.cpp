@@ -527,6 +527,28 @@ LogicalResult GradientsOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program.getOps<GradientOp>().empty() && program.getOps<InputGradientOp>().empty())
     return emitOpError("stands in a program that gives no gradients");
+  // What it holds is left out at times, so nothing else may need it.
+  llvm::StringSet<> written;
+  auto launched = [&](LaunchOp launch) { return program.lookupSymbol<FuncOp>(launch.getFunc()); };
+  getBody().walk([&](LaunchOp launch) {
+    if (FuncOp func = launched(launch))
+      func.walk([&](StoreOp store) { written.insert(store.getArray()); });
+  });
+  for (auto output : program.getOps<OutputOp>())
+    if (written.contains(output.getBuffer()))
+      return emitOpError("holds what writes @") << output.getBuffer() << ", which is a result";
+  StringRef needed;
+  (*this)->getParentOp()->walk([&](LaunchOp launch) {
+    FuncOp func = launch->getParentOfType<GradientsOp>() ? FuncOp() : launched(launch);
+    if (func && needed.empty())
+      func.walk([&](Operation *op) {
+        auto array = op->getAttrOfType<FlatSymbolRefAttr>("array");
+        if (array && !isa<StoreOp>(op) && written.contains(array.getValue()))
+          needed = array.getValue();
+      });
+  });
+  if (!needed.empty())
+    return emitOpError("holds what writes @") << needed << ", which is read outside of it";
   return success();
 }
 

@@ -29,7 +29,7 @@ void AdjointElements::contribute(FlatSymbolRefAttr adjoint, FlatSymbolRefAttr co
   batch::WriteOp::create(in, loc, amount, contribution.getValue());
 }
 
-/// All goes to the first of those that are equal to the result (LANGUAGE G1): a buffer of its position.
+/// All goes to the first of those that are equal to the result (manual, G1): a buffer of its position.
 FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   Type positions = withNumbers(in.getI32Type());
   auto candidates = FlatSymbolRefAttr::get(declare.buffer(loc, name + ".candidates", elements, positions));
@@ -72,7 +72,7 @@ Value AdjointElements::share(Value amount, FlatSymbolRefAttr first) {
   case batch::ReduceKind::LogSumExp: {
     Value above = arith::SubFOp::create(in, loc, ofElement(), ofParent(segment.getResult()));
     only(arith::CmpFOp::create(in, loc, arith::CmpFPredicate::UNE, amount,
-                               zero())); // 0 adds nothing (LANGUAGE G2)
+                               zero())); // 0 adds nothing (manual, G2)
     return arith::MulFOp::create(in, loc, amount, math::ExpOp::create(in, loc, above));
   }
   case batch::ReduceKind::Pick:
@@ -99,6 +99,9 @@ void AdjointElements::stage(const Twine &name, FlatSymbolRefAttr indexSet) {
 }
 
 Value AdjointElements::ofParent(FlatSymbolRefAttr buffer, Type type) {
+  if (declare.rowsOf(buffer).indexSet !=
+      from.getIndexSetAttr()) // the model's one row, which all parents read
+    return batch::ReadOp::create(in, loc, type, buffer.getValue());
   return batch::GatherOp::create(in, loc, type, buffer, FlatSymbolRefAttr::get(toParent), FlatSymbolRefAttr(),
                                  IntegerAttr());
 }

@@ -165,7 +165,8 @@ LogicalResult Adjoints::reverseModelStage(batch::StageOp stage, OpBuilder &b) {
   return throughParams(stage, added, b);
 }
 
-bool Adjoints::isOfModel(FlatSymbolRefAttr indexSet) {
+/// For the model and not in a run: its one row, or the rows of a table.
+bool Adjoints::isComputedOnce(FlatSymbolRefAttr indexSet) {
   return declare.find<kernel::IndexSetOp>(indexSet).getKind() == kernel::IndexSetKind::Model;
 }
 

@@ -35,7 +35,8 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
     if (relation.getToAttr() != rows.indexSet) // to rows of the batch
       relation =
           declare.relation(op->getLoc(), relation.getFromAttr(), relation.getIndexArray(), rows.indexSet);
-    // Within one index set a row would read what another stores as its own, at a time step that nothing says.
+    // Not within one index set: the contribution would be read as the row's own, though another row stores
+    // it, in another step or level of the loop, and no relation is there to say which.
     if (multiplicities.of(relation) == batch::Multiplicity::OneToOne &&
         relation.getFromAttr() != rows.indexSet) {
       read.storeBy = FlatSymbolRefAttr::get(relation);

@@ -73,7 +73,7 @@ void Adjoints::begin(OpBuilder &b) {
 LogicalResult Adjoints::reverse(ArrayRef<Operation *> forward, OpBuilder &b) {
   for (Operation *op : llvm::reverse(forward)) {
     if (auto stage = dyn_cast<batch::StageOp>(op)) {
-      if (isOfModel(stage.getIndexSetAttr()))
+      if (isComputedOnce(stage.getIndexSetAttr()))
         modelStages.push_back(stage);
       else if (failed(reverseStage(stage, b)))
         return failure();

@@ -89,7 +89,7 @@ private:
   mlir::FlatSymbolRefAttr gradientOf(llvm::StringRef param);
   mlir::FlatSymbolRefAttr adjointOfModel(mlir::FlatSymbolRefAttr buffer);
   llvm::LogicalResult reverseModelStage(batch::StageOp stage, mlir::OpBuilder &b);
-  bool isOfModel(mlir::FlatSymbolRefAttr indexSet);
+  bool isComputedOnce(mlir::FlatSymbolRefAttr indexSet);
   void clear();
 
   // What all reads of a field or argument give to it. AdjointReads.cpp

@@ -243,13 +243,20 @@ unsigned dropDuplicates(batch::ProgramOp program) {
           duplicates.push_back({write, known->second});
   });
   SymbolTable names(program);
+  llvm::DenseMap<Attribute, FlatSymbolRefAttr> keptOf; // by the buffer that goes
   for (auto [write, kept] : duplicates) {
-    Operation *buffer = names.lookup(write.getBuffer());
+    keptOf[write.getBufferAttr()] = kept.getBufferAttr();
     write.erase();
-    if (failed(SymbolTable::replaceAllSymbolUses(buffer, kept.getBufferAttr().getAttr(), program)))
-      llvm_unreachable("a program's operations name what they use");
-    names.erase(buffer);
   }
+  AttrTypeReplacer rename; // all at once: a program may have thousands of stages
+  rename.addReplacement([&](FlatSymbolRefAttr name) -> Attribute {
+    auto kept = keptOf.find(name);
+    return kept != keptOf.end() ? kept->second : name;
+  });
+  for (auto [gone, kept] : keptOf)
+    names.erase(names.lookup(cast<FlatSymbolRefAttr>(gone).getAttr()));
+  if (!duplicates.empty())
+    rename.recursivelyReplaceElementsIn(program);
   return duplicates.size();
 }
 

@@ -8,6 +8,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "batch-join-gates"
@@ -26,12 +27,14 @@ struct BatchJoinGatesPass : impl::BatchJoinGatesBase<BatchJoinGatesPass> {
         if (Value joined = join(sum)) {
           LDBG() << "a sum of @" << stage.getSymName() << " is a row of " << joined.getType();
           ++joinedSums;
-          SmallVector<Value> summands(sum.getOperands());
+          llvm::SmallSetVector<Operation *, 2> summands; // which may be one
+          for (Value summand : sum.getOperands())
+            summands.insert(summand.getDefiningOp());
           sum.replaceAllUsesWith(joined);
           sum.erase();
-          for (Value summand : summands)
-            if (Operation *op = summand.getDefiningOp(); op && isOpTriviallyDead(op))
-              op->erase();
+          for (Operation *summand : summands)
+            if (isOpTriviallyDead(summand))
+              summand->erase();
         }
     });
   }
@@ -78,10 +81,10 @@ struct BatchJoinGatesPass : impl::BatchJoinGatesBase<BatchJoinGatesPass> {
     for (const Piece &piece : joined) {
       SmallVector<int64_t> shape(cast<RankedTensorType>(sum.getType()).getShape());
       shape[a.getDim()] = piece.extent;
-      auto type = RankedTensorType::get(shape, builder.getF32Type());
-      values.push_back(
-          piece.value ? piece.value
-                      : arith::ConstantOp::create(builder, sum.getLoc(), DenseElementsAttr::get(type, 0.0F)));
+      auto type = cast<RankedTensorType>(sum.getType()).clone(shape);
+      values.push_back(piece.value
+                           ? piece.value
+                           : arith::ConstantOp::create(builder, sum.getLoc(), builder.getZeroAttr(type)));
     }
     return tensor::ConcatOp::create(builder, sum.getLoc(), a.getDim(), values);
   }

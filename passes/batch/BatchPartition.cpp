@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // batch-partition: which loops each stage runs in. What needs no result of a recursion runs before it, what
-// the recursion does not need runs after it, the rest by level or step (LANGUAGE B2).
+// the recursion does not need runs after it, the rest by level or step (manual, B2).
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"

@@ -45,8 +45,13 @@ batch::Multiplicity Multiplicities::of(batch::RelationOp relation) const {
                                                                            : Multiplicity::ManyToOne;
 }
 
-/// Whether the row of the value is reserved for the row that is pushed: what one execution of a reservation
-/// gives is told apart by nothing but the counter of one loop behind it, and each round pushes once.
+/// Whether the row of the value is reserved for the row that is pushed. That is so where the value is
+///   reserve(..)                     and the push stands in the same block: one push for each reservation, or
+///   reserve(..) + i + constants     and the push stands in the loop over i, the only loop between the two:
+///   the
+///                                   rounds of one reservation name different rows of it.
+/// With a second loop between them, `map(x in xs) map(h in states(x)) h` say, rounds of the inner one would
+/// name the same row again.
 bool Multiplicities::isReservedForRow(kernel::PushOp push, Value value) const {
   kernel::ReserveOp reserved;
   BlockArgument counter;

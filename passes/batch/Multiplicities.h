@@ -16,9 +16,12 @@ public:
   /// `OneToOne` where no two rows of a batch can name the same one, else `ManyToOne`.
   batch::Multiplicity of(batch::RelationOp relation) const;
 
-  /// Whether row r of `indexSet` names row r of the array's index set, by an index array: both are pushed
-  /// once a round by loops of one length side by side, and the index is the first row of the one plus the
-  /// counter of the other. So they have as many rows from the start of the batch on.
+  /// Whether row r of `indexSet` names row r of the array's index set, by an index array, as in
+  /// `let ys = map(x in xs) f(x); map(y in ys) g(y)`. That is so where two loops of one length stand in one
+  /// block, the first pushes a row of the array's index set each round, the second a row of `indexSet` with
+  /// the index count + i, where count is how many rows the array's index set had before the first loop.
+  /// Neither index set is pushed anywhere else, so both have the same number of rows whenever the block
+  /// begins.
   bool areAligned(llvm::StringRef indexSet, llvm::StringRef indexArray, llvm::StringRef array) const;
 
 private:

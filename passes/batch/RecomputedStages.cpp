@@ -44,8 +44,9 @@ void RecomputedStages::find() {
       kept.insert(buffer);
   const llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
   llvm::StringSet<> results;
-  for (auto output : program.getBody().front().getOps<batch::OutputOp>())
-    results.insert(output.getBuffer());
+  for (Operation &op : program.getBody().front())
+    if (FlatSymbolRefAttr result = batch::resultOf(&op))
+      results.insert(result.getValue());
   for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
     StringRef name = buffer.getSymName();
     batch::WriteOp write = writes.lookup(name);
@@ -66,7 +67,7 @@ bool RecomputedStages::inputsOf(batch::WriteOp write, bool cheap, llvm::SetVecto
   within.inclusive = false;
   (void)getBackwardSlice(write.getOperation(), &slice, within);
   for (Operation *op : slice) {
-    if (auto failure = dyn_cast<dyn::FailureOpInterface>(op); failure && failure.mayFail())
+    if (dyn::mayFail(op))
       return false;
     if (auto access = dyn_cast<batch::AccessOpInterface>(op)) {
       if (cheap && isa<batch::SegmentOp>(op))

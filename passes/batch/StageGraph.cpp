@@ -62,8 +62,8 @@ llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program) {
       auto [known, isNew] = writes.try_emplace(write.getBuffer(), write);
       if (!isNew)
         known->second = {};
-    } else if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
-      writes[scatter.getBuffer()] = {};
+    } else if (batch::isWrite(op)) {
+      writes[cast<batch::AccessOpInterface>(op).getArray()] = {};
     }
   });
   return writes;

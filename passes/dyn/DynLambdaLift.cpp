@@ -2,7 +2,7 @@
 //
 // dyn-lambda-lift: captured arguments of cells become cells of their own.
 //
-// A call from outside of a recursion that passes captured arguments starts instances of its own (LANGUAGE C2,
+// A call from outside of a recursion that passes captured arguments starts instances of its own (manual, C2,
 // C4). What tells them from those of other calls is where the call stands: in the source, in which instance,
 // at which positions of the binders around it. So the recursion is copied for each such call: the caller's
 // keys and these positions are secondary keys of the copy's cells, their CONTEXT (`frame` of the cell). Where
@@ -373,7 +373,7 @@ private:
     });
   }
 
-  /// A call inside of a recursion with captured arguments that change (LANGUAGE C5): a cell computes them,
+  /// A call inside of a recursion with captured arguments that change (manual, C5): a cell computes them,
   /// for the keys of the caller and those of the positions of the call that they depend on.
   void rewriteInside(Call call, Copy &copy) {
     needOutside(call);

@@ -61,14 +61,14 @@ Value FrameCopy::get(Value value) {
   return copy;
 }
 
-/// Lets a cell compute what does not depend on the innermost binder (LANGUAGE C8), unless that costs nothing.
+/// Lets a cell compute what does not depend on the innermost binder (manual, C8), unless that costs nothing.
 void FrameCopy::share(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !frame.function || !dyn::isFlat(value.getType()) || cells.computed.contains(value) ||
       isa<dyn::FieldOp, dyn::ArgumentOp, dyn::CallOp, dyn::SiteOp, dyn::CallerOp, dyn::ZipOp, dyn::RangeOp,
           dyn::ReverseOp, dyn::SliceOp, dyn::LenOp>(op))
     return;
-  if (dyn::isEnded(value)) // a cell gives no list whose length is computed (LANGUAGE S4)
+  if (dyn::isEnded(value)) // a cell gives no list whose length is computed (manual, S4)
     return;
   SmallVector<Operation *> around = LiftedCells::bindersAround(op);
   // Of the list that a cell gives, elements are made here: it is not for another cell to give.

@@ -84,7 +84,7 @@ public:
   /// themselves be read from them.
   void finishStates(mlir::Operation *function);
 
-  /// Cells of a recursion give no lists (LANGUAGE C6). Where one of makeValues has become part of one, a cell
+  /// Cells of a recursion give no lists (manual, C6). Where one of makeValues has become part of one, a cell
   /// of the list's elements takes its place.
   void spreadLists();
   /// Leaves structure alone in the ranges of keys. Fails, after saying where, if there is more.

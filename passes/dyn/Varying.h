@@ -34,7 +34,7 @@ private:
 
 /// Whether an operation does nothing but to give its results, the same whenever it is computed. Calls with
 /// captured arguments count as others until they are lifted: an instance that two of them reach fails
-/// (LANGUAGE C5).
+/// (manual, C5).
 bool isPlain(mlir::Operation *op);
 
 /// Whether an operation, or one that is in it, may fail an input.

@@ -136,8 +136,8 @@ struct Lowering {
   }
 
   /// Of the stages and outermost loops those that results need, or that may fail an input: all where there
-  /// are no gradients. What fails in a stage that adds to a gradient is there again from where it fails
-  /// first.
+  /// are no gradients. A stage that adds to a gradient or writes one is not asked whether it fails: what may
+  /// fail in it is a copy of what a forward stage has computed before, and fails there too.
   llvm::DenseSet<Operation *> neededByResults(ArrayRef<Operation *> order) {
     Block &body = to.getBody().front();
     if (body.getOps<kernel::GradientOp>().empty() && body.getOps<kernel::InputGradientOp>().empty())

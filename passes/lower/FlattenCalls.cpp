@@ -134,7 +134,7 @@ void Calls::every(dyn::CallOp op, CellInfo &cell) {
 }
 
 /// In the walk that writes calls: how long the lists are that a call gives is structure. The callee says,
-/// which is no recursive cell (LANGUAGE C6): of its body only that is walked which lengths depend on.
+/// which is no recursive cell (manual, C6): of its body only that is walked which lengths depend on.
 void Calls::calledLists(dyn::CallOp op, RowContext at) {
   Block &body = infoOf(op.getCalleeAttr()).op.getBody().front();
   llvm::DenseSet<Operation *> walked; // for these keys

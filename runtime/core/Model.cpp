@@ -24,6 +24,10 @@ Model &Model::operator=(Model &&other) noexcept {
   number_ = std::exchange(other.number_, 0);
   buffers_ = std::exchange(other.buffers_, {});
   matrices_ = std::exchange(other.matrices_, {});
+  scratch_ = std::exchange(other.scratch_, {});
+  plans_ = std::exchange(other.plans_, {});
+  origin_ = std::exchange(other.origin_, {});
+  step_ = nullptr;
   packed32_ = std::exchange(other.packed32_, {});
   packed64_ = std::exchange(other.packed64_, {});
   return *this;

@@ -315,7 +315,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
                             out, entry.profile.stages.data(), timed_, code.entry, inputs});
   Run &run = *sub_batch.run;
   run.log = log_;
-  const bool differentiates = model_.info().entries[code.entry].is_differentiated();
+  const bool differentiates = gradients_ && model_.info().entries[code.entry].is_differentiated();
   if (differentiates)
     run.loss_weights = weigh_losses(run.batch.inputs());
   run.gradients = gradients_;

@@ -22,7 +22,7 @@ batch.program @p [] [] -> tuple<f32, !dyn.node<@Tree>> {
 
 // -----
 
-// A loss gives its number first (LANGUAGE G3).
+// A loss gives its number first (manual, G3).
 // expected-error @+1 {{'batch.program' op is a loss, but gives no f32 first}}
 batch.program loss @p [] [] -> i32 {
 }

@@ -181,7 +181,7 @@ dyn.entry @e(%x: f32) -> (f32) attributes {arg_names = ["i"], arg_types = [!dyn.
 
 // -----
 
-// A loss gives its number first (LANGUAGE G3).
+// A loss gives its number first (manual, G3).
 // expected-error @+1 {{'dyn.entry' op is a loss, but gives no f32 first}}
 dyn.entry @e(%i: i32) -> (i32) attributes {arg_names = ["i"], arg_types = [i32], loss, surface = i32} {
   dyn.return %i : i32

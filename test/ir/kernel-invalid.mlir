@@ -68,7 +68,7 @@ kernel.program @p [] [f32] -> f32 {
 
 // -----
 
-// A loss gives its number first (LANGUAGE G3).
+// A loss gives its number first (manual, G3).
 // expected-error @+1 {{'kernel.program' op is a loss, but gives no f32 first}}
 kernel.program loss @p [] [] -> i32 {
 }
@@ -1555,6 +1555,57 @@ kernel.program @p [] [] -> f32 {
     // expected-error @+1 {{'kernel.gradients' op stands in a program that gives no gradients}}
     kernel.gradients {
     }
+  }
+}
+
+// -----
+
+// What is left out without gradients is no result, and nothing else reads it.
+kernel.param @W : f32
+kernel.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @result over @input : f32
+  kernel.buffer @gradient over @batch : f32
+  kernel.output 0 = @result depth 0
+  kernel.gradient @W = @gradient
+  kernel.func stage @both(%row: i32, %end: i32) over @input {
+    %x = arith.constant 0.0 : f32
+    kernel.store %x, @result[%row] : f32
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.gradients' op holds what writes @result, which is a result}}
+    kernel.gradients {
+      kernel.launch @both
+    }
+  }
+}
+
+// -----
+
+kernel.param @W : f32
+kernel.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @kept over @input : f32
+  kernel.buffer @result over @input : f32
+  kernel.buffer @gradient over @batch : f32
+  kernel.output 0 = @result depth 0
+  kernel.gradient @W = @gradient
+  kernel.func stage @late(%row: i32, %end: i32) over @input {
+    %x = arith.constant 0.0 : f32
+    kernel.store %x, @kept[%row] : f32
+  }
+  kernel.func stage @early(%row: i32, %end: i32) over @input {
+    %x = kernel.load @kept[%row] : f32
+    kernel.store %x, @result[%row] : f32
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.gradients' op holds what writes @kept, which is read outside of it}}
+    kernel.gradients {
+      kernel.launch @late
+    }
+    kernel.launch @early
   }
 }
 

@@ -1,4 +1,4 @@
-// Dropout in losses that are trained (LANGUAGE G2): what masks depend on, and what they do not.
+// Dropout in losses that are trained (manual, G2): what masks depend on, and what they do not.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "TestSupport.h"
@@ -127,8 +127,7 @@ loss same_(t: T) -> (f32, bool) { (0, all(c(t, 2) == c(t, 2))) })");
   ones += "]";
   for (const char *loss : {"layers", "tables", "of_table"})
     EXPECT_EQ(m.at(1, 1, loss, R"({"args": {"x": )" + ones + "}}")[1], 0) << loss;
-  const std::string line = R"({"nodes": [{"T": {"x": )" + ones +
-                           R"(, "next": [1]}}, {"T": {"x": )" + ones +
+  const std::string line = R"({"nodes": [{"T": {"x": )" + ones + R"(, "next": [1]}}, {"T": {"x": )" + ones +
                            R"(, "next": []}}], "args": {"t": 0}})";
   EXPECT_EQ(m.at(1, 1, "keys", line)[1], 0);
   EXPECT_EQ(m.at(1, 1, "nodes_", line)[1], 0);

@@ -62,7 +62,7 @@ static std::vector<double> gradientOf(const char *text, const char *path, const 
   return outcome.gradient.parameters[path];
 }
 
-// LANGUAGE G1.
+// The manual's G1.
 TEST(Gradients, AtKinks) {
   auto of = [](const char *loss, const std::vector<float> &weights) {
     return gradientOf((std::string("param a: f32[3]; loss f() { ") + loss + " }").c_str(), "a", weights);
@@ -81,7 +81,7 @@ TEST(Gradients, AtKinks) {
   EXPECT_EQ(of("sum(sqrt(relu(a)))", {-1, 4, 1}), (Numbers{0, 0.25, 0.5}));
 }
 
-// LANGUAGE G2: what is not selected gives nothing, be it infinite or no number.
+// The manual's G2: what is not selected gives nothing, be it infinite or no number.
 TEST(Gradients, OfArmsThatAreNotSelected) {
   EXPECT_EQ(gradientOf("param a: f32[2]; loss f() { sum(select(a > 0, log(a), a * 3)) }", "a", {2, 0}),
             (std::vector<double>{0.5, 3}));
@@ -93,7 +93,7 @@ TEST(Gradients, OfArmsThatAreNotSelected) {
       (std::vector<double>{0.5, 2}));
 }
 
-// LANGUAGE G3.
+// The manual's G3.
 TEST(Gradients, ConstsHaveNone) {
   Model model("model m; const c: f32[2]; param a: f32[2]; loss f() { a @ c }");
   model.set("a", {1, 2});

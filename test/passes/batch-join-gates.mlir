@@ -44,6 +44,19 @@ module {
       batch.write %ab, @matrix : tensor<2x8xf32>
     }
 
+    // Zeros twice: one row, of which nothing is left.
+    // CHECK-LABEL: batch.stage @twice
+    // CHECK-NOT: arith.addf
+    // CHECK: %[[ALL:.*]] = tensor.concat dim(0) %{{[^,]*}} : (tensor<12xf32>) -> tensor<12xf32>
+    // CHECK: batch.write %[[ALL]], @row
+    batch.stage @twice over @input {
+      %z4 = arith.constant dense<0.0> : tensor<4xf32>
+      %z8 = arith.constant dense<0.0> : tensor<8xf32>
+      %a = tensor.concat dim(0) %z4, %z8 : (tensor<4xf32>, tensor<8xf32>) -> tensor<12xf32>
+      %aa = arith.addf %a, %a : tensor<12xf32>
+      batch.write %aa, @row : tensor<12xf32>
+    }
+
     // What overlaps is added: the same elements, some of them, and two rows that are joined but for their ends.
     // CHECK-LABEL: batch.stage @overlap
     // CHECK-COUNT-3: arith.addf

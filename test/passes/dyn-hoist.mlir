@@ -1,6 +1,6 @@
 // RUN: dbc-opt %s --dyn-hoist | FileCheck %s
 //
-// What does not use a binder's variable is computed once outside it (LANGUAGE C8) ...
+// What does not use a binder's variable is computed once outside it (manual, C8) ...
 
 // CHECK-LABEL: dyn.entry @outside
 // CHECK: math.tanh

@@ -1,6 +1,6 @@
 // RUN: dbc-opt %s --dyn-lambda-lift | FileCheck %s
 // RUN: dbc-opt %s --dyn-lambda-lift --dyn-to-batch --canonicalize | FileCheck %s --check-prefix=BATCH
-// A captured argument of a cell, and what it is made of, may fail an input where it stands (LANGUAGE E2), wherever it is computed.
+// A captured argument of a cell, and what it is made of, may fail an input where it stands (manual, E2), wherever it is computed.
 
 dyn.data @Tree {
   dyn.ctor "Tree" ["x", "n"] [f32, i32]

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The masks of dropout (LANGUAGE G2). Whether an element is kept is computed from what tells it from all
+// The masks of dropout (manual, G2). Whether an element is kept is computed from what tells it from all
 // others: a counter, and no state, says it. So it is the same in any batch, in any order, by any number of
 // threads, and a gradient finds it again where nothing was kept.
 #pragma once

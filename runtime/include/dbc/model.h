@@ -65,7 +65,8 @@ struct EntryCode {
 struct ModelCode {
   const ModelInfo *info;
   bool f64; ///< compiled with --real f64: buffers and packed products are double
-  /// Fills a model from weights that are all given; called by Model::make only. May throw std::bad_alloc.
+  /// Fills a model from weights that are all given, or again one that it filled before. Called by Model::make
+  /// and Model::renew only. May throw std::bad_alloc.
   void (*make_model)(const Weights &weights, Model &model);
   /// Compiled with --weights bf16: the parameters that are rounded to bfloat16 when a model is made, all
   /// those of packed products. Empty: none.
@@ -75,8 +76,9 @@ struct ModelCode {
   const cuda::Backend &(*cuda)() = nullptr;
 };
 
-/// An immutable snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made
-/// once, then shared by any number of sessions and threads. Moved from, it is as if it had never been made.
+/// A snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made once, then
+/// shared by any number of sessions and threads, and never changed but by renew(), which is for one that
+/// nobody reads meanwhile. Moved from, it is as if it had never been made.
 class Model {
 public:
   Model() = default;

@@ -56,7 +56,7 @@ struct DataInfo {
   int32_t columns = 0;                       ///< number of distinct columns
 };
 
-/// How a parameter is drawn when no weights are given (LANGUAGE N6).
+/// How a parameter is drawn when no weights are given (manual, N6).
 struct InitInfo {
   enum class Kind : uint8_t { Constant, Uniform, Normal, Glorot };
   Kind kind = Kind::Constant;
@@ -65,10 +65,10 @@ struct InitInfo {
 };
 
 struct ParamInfo {
-  std::string name;             ///< the path, e.g. "fwd.W" (LANGUAGE N4)
+  std::string name;             ///< the path, e.g. "fwd.W" (manual, N4)
   std::vector<int64_t> extents; ///< empty for a scalar
   InitInfo init;                ///< a tensor const is drawn from normal(0, 1)
-  bool is_const = false;        ///< LANGUAGE N7
+  bool is_const = false;        ///< The manual's N7
 };
 
 struct ArgInfo {
@@ -90,7 +90,8 @@ struct EntryInfo {
   std::vector<ArgInfo> args;
   TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first element is the loss
   std::vector<int32_t> gradients = {}; ///< numbers of the parameters whose gradient a loss gives
-  std::vector<InputGradientInfo> input_gradients = {}; ///< asked for when it was compiled, if the loss depends on them
+  std::vector<InputGradientInfo> input_gradients =
+      {}; ///< asked for when it was compiled, if the loss depends on them
 
   /// Whether runs give gradients.
   bool is_differentiated() const { return !gradients.empty() || !input_gradients.empty(); }

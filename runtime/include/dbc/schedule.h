@@ -601,7 +601,7 @@ private:
   Array<Seen> open_;
 };
 
-// Integers as the language means them (LANGUAGE T4): 32 bits, overflow is an error. Each returns whether
+// Integers as the language means them (manual, T4): 32 bits, overflow is an error. Each returns whether
 // the result exists; where not, *out is 0.
 inline bool checked_add(int32_t a, int32_t b, int32_t *out) {
   return !__builtin_add_overflow(a, b, out) || (*out = 0, false);

@@ -93,20 +93,22 @@ public:
   /// one of the inputs that share.
   ///
   /// Cells share whose keys are a node, or a node and an integer of a constant range of at most 16, and
-  /// that neither compare nodes, nor have captured arguments, nor call cells that do; not in a loss that gives
-  /// the gradient of a field or argument, as each node has its own. Others compute as if it were off. So does a run in which scheduling or computing an input fails, again from its beginning.
+  /// that neither compare nodes, nor have captured arguments, nor call cells that do; not in a loss that
+  /// gives the gradient of a field or argument, as each node has its own. Others compute as if it were off.
+  /// So does a run in which scheduling or computing an input fails, again from its beginning.
   void share_subtrees(bool on);
 
   /// In the gradients of runs from now on the loss of input i counts weights[i] times; that of an input
-  /// behind the last one, as of all by default and with null, 1 / inputs of the run (LANGUAGE G3). Copied.
+  /// behind the last one, as of all by default and with null, 1 / inputs of the run (manual, G3). Copied.
   /// Losses themselves are not weighted.
   void weigh_losses(const float *weights, int32_t inputs);
 
-  /// Whether losses that are compiled for training give gradients, as by default. Else runs from now on compute
-  /// their values alone, as for data that is not trained on, and leave no gradients.
+  /// Whether losses that are compiled for training give gradients, as by default. Else runs from now on
+  /// compute their values alone, as for data that is not trained on, and leave no gradients. Memory for
+  /// gradients is taken all the same, and what they are added up by is prepared.
   void give_gradients(bool on);
 
-  /// Dropout (LANGUAGE G2), of losses that are compiled for training; others have none. Which elements a run
+  /// Dropout (manual, G2), of losses that are compiled for training; others have none. Which elements a run
   /// of a loss drops follows from a seed, the run's step and each input's own number, not from what else is
   /// in the batch, nor from threads. By default the seed is 0 and the first step is 0. The next run of a loss
   /// is step `step`, and each one after it that drops one more, whether it succeeds or not.

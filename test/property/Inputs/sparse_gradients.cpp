@@ -57,7 +57,8 @@ static void renewals(dbc::OptimizerOptions::Kind kind) {
     require((step == 13 ? second : optimizer).step(weights, one.bags_gradients().raw()).ok(), "no step");
     if (step == 17) // two steps, one renewal
       require(optimizer.step(weights, one.bags_gradients().raw()).ok(), "no step");
-    require(by_rows.renew(weights, step == 13 ? second : optimizer).ok() && whole.renew(weights).ok(), "no renewal");
+    require(by_rows.renew(weights, step == 13 ? second : optimizer).ok() && whole.renew(weights).ok(),
+            "no renewal");
   }
 }
 
@@ -79,7 +80,8 @@ static void rows_alone() {
   const float first = loss(1);
   for (int step = 0; step < 2; ++step) {
     loss(0);
-    require(optimizer.step(weights, session.bags_gradients().raw()).ok() && model.renew(weights, optimizer).ok(),
+    require(optimizer.step(weights, session.bags_gradients().raw()).ok() &&
+                model.renew(weights, optimizer).ok(),
             "no step");
     if (step == 0)
       before[8] += 1;
@@ -88,7 +90,32 @@ static void rows_alone() {
   require(model.renew(weights).ok() && loss(1) == first + 1, "a row was not taken over");
 }
 
+/// A model object that is made of other weights in between is renewed as a whole by the next step.
+static void made_anew() {
+  model::Weights weights, average;
+  weights.draw(2);
+  average.draw(5);
+  model::Model model, whole;
+  require(model::Model::make(weights, &model).ok() && model::Model::make(weights, &whole).ok(), "no model");
+  model::Session session(model), other(whole);
+  dbc::Optimizer optimizer{dbc::OptimizerOptions()};
+  model::Batch batch;
+  add(batch, {1, 2}, {3});
+  model::Batch looked_up;
+  add(looked_up, {5}, {6});
+  for (int step = 0; step < 4; ++step) {
+    require(session.bags(batch).ok(), "a run that failed");
+    require(optimizer.step(weights, session.bags_gradients().raw()).ok(), "no step");
+    if (step == 2)
+      require(model::Model::make(average, &model).ok(), "no model");
+    require(model.renew(weights, optimizer).ok() && whole.renew(weights).ok(), "no renewal");
+    require(session.bags(looked_up).ok() && other.bags(looked_up).ok(), "a run that failed");
+    require(session.bags_result()[0] == other.bags_result()[0], "a model made anew kept rows of before");
+  }
+}
+
 int main() {
+  made_anew();
   for (auto kind : {dbc::OptimizerOptions::Kind::Sgd, dbc::OptimizerOptions::Kind::Adagrad,
                     dbc::OptimizerOptions::Kind::Adam})
     renewals(kind);

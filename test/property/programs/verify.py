@@ -90,17 +90,19 @@ class Dbc:
         """The same on another target."""
         return Dbc(self.path, self.structures, self.seed, self.environment["CXXFLAGS"], target)
 
+    def compile_arguments(self, dims):
+        return [f"-D{name}={value}" for name, value in dims.items()] + ["--mode", self.mode] + (
+            ["--gradient", "all", "--recompute", RECOMPUTE[sum(dims.values()) % len(RECOMPUTE)]] if self.mode == "train" else [])
+
     def arguments(self, dims, structures=None):
-        return [f"-D{name}={value}" for name, value in dims.items()] + [
+        return self.compile_arguments(dims) + [
             "-n",
             str(structures or self.structures),
             "--seed",
             str(self.seed),
             "--target",
             self.target,
-            "--mode",
-            self.mode,
-        ] + (["--gradient", "all", "--recompute", RECOMPUTE[sum(dims.values()) % len(RECOMPUTE)]] if self.mode == "train" else [])
+        ]
 
     def verify(self, programs, real="f32", structures=None):
         text, dims = merged(programs)
@@ -120,6 +122,14 @@ class Dbc:
                     )
                     if done.returncode != 0:
                         break
+                if done.returncode == 0 and self.target == "cpu":
+                    # What passes make of it is valid after each.
+                    each = subprocess.run(
+                        [self.path, "compile", "random.dyn", *self.compile_arguments(dims), "--verify-each", "--emit", "kernel"],
+                        cwd=folder, capture_output=True, text=True,
+                    )
+                    if each.returncode != 0:
+                        return Outcome("failure", each.stderr)
             except subprocess.TimeoutExpired:
                 # What a recursion gives to itself in lists of lists grows with every level of a structure: some programs
                 # ask for more than there is time for. Whether they are right is seen on few inputs.

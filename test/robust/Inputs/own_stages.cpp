@@ -1,8 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Counts what a renewal allocates of a model that computes something once for itself.
-#include "allocations.h"
 #include "own_stages.h"
+#include "allocations.h"
+#include "small_stages.h"
 #include <cstdio>
 #include <dbc/optimizer.h>
 
@@ -52,6 +53,18 @@ int main() {
   require(again.one(one));
   require(again.other(other));
   const bool same = renewed == again.one_result()[0] + again.other_result()[0] && renewed != losses;
-  std::printf("%ld allocations, %s losses\n", counted, same ? "the same" : "other");
+  // An object that was another model, which computes something else, is this one from then on.
+  dbc::models::small_stages::Weights ofSmall;
+  ofSmall.draw(3);
+  dbc::Model object;
+  require(dbc::Model::make(dbc::models::small_stages::code(), ofSmall, &object));
+  require(object.renew(ofSmall));
+  require(dbc::Model::make(model::code(), weights, &object));
+  require(object.renew(weights));
+  dbc::Session anew(object);
+  require(anew.run(0, one));
+  const bool alike = anew.outputs(0).number(0, 0) == again.one_result()[0];
+  std::printf("%ld allocations, %s losses, %s of an object made anew\n", counted, same ? "the same" : "other",
+              alike ? "the same" : "others");
   return 0;
 }

@@ -70,7 +70,7 @@ public:
   /// Empties the batch and forgets its nodes and weights; lines go on being counted.
   void clear(Batch &batch);
 
-  /// "weight" of each input since clear(), 1 where the line has none (LANGUAGE G3).
+  /// "weight" of each input since clear(), 1 where the line has none (manual, G3).
   const std::vector<float> &weights() const;
   const NodeTable &nodes() const;
   /// Number of the line that append() will read next.
