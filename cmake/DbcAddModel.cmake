@@ -33,7 +33,16 @@ function(dbc_add_model target)
     message(STATUS "dbc_add_model(${target}): CUDA is not an enabled language here, so it is for the CPU alone")
     set(cuda FALSE)
   endif()
+  if(A_MODE AND NOT A_MODE MATCHES "^(infer|train)$")
+    message(FATAL_ERROR "dbc_add_model(${target}): there is no mode `${A_MODE}`, only infer and train")
+  endif()
+  if((A_GRADIENTS OR A_RECOMPUTE) AND NOT A_MODE STREQUAL "train")
+    message(FATAL_ERROR "dbc_add_model(${target}): GRADIENTS and RECOMPUTE go with MODE train")
+  endif()
   get_filename_component(source ${A_SOURCE} ABSOLUTE)
+  if(NOT EXISTS ${source})
+    message(FATAL_ERROR "dbc_add_model(${target}): there is no file ${source}")
+  endif()
   # Files are named after the model, which the first declaration of the source says.
   file(STRINGS ${source} declaration REGEX "^[ \t]*model[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]*;" LIMIT_COUNT 1)
   string(REGEX REPLACE "^[ \t]*model[ \t]+([A-Za-z_][A-Za-z0-9_]*).*" "\\1" model "${declaration}")
@@ -99,8 +108,9 @@ function(dbc_add_model target)
   add_dependencies(${target} ${target}_generate)
   # For "<model name>.h" alone: a model may be called `math`, and <math.h> goes on being C's.
   target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-iquote${dir}>)
-  # Generated code is written to be vectorised. Which additions may become one rounding is fixed by dbc::runtime's flags.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>>)
+  # Generated code is written to be vectorised. Which additions may become one rounding is fixed by dbc::runtime's flags; a
+  # project's own -ffast-math is for its other sources.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-fast-math -Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>>)
   if(cuda)
     if(NOT A_CUDA_ARCHITECTURES)
       set(A_CUDA_ARCHITECTURES 80 90)

@@ -315,7 +315,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
                             out, entry.profile.stages.data(), timed_, code.entry, inputs});
   Run &run = *sub_batch.run;
   run.log = log_;
-  const bool differentiates = gradients_ && model_.info().entries[code.entry].is_differentiated();
+  const bool differentiates = model_.info().entries[code.entry].is_differentiated();
   if (differentiates)
     run.loss_weights = weigh_losses(run.batch.inputs());
   run.gradients = gradients_;
@@ -348,7 +348,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
     }
     entry.profile.compute_ns += now_ns() - scheduled;
     // An input that fails while it is computed takes its part of the gradient with it: again, without it.
-  } while (differentiates && sub_batch.device == nullptr && run.errors.any());
+  } while (differentiates && gradients_ && sub_batch.device == nullptr && run.errors.any());
   current_.host_ns += now_ns() - begin;
   return status;
 }

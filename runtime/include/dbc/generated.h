@@ -12,6 +12,11 @@
 #include <limits>
 #include <type_traits>
 
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || __FINITE_MATH_ONLY__
+#error                                                                                                       \
+    "a compiled model takes no -ffast-math or -Ofast: its results would have other bits in each batch, and no NaN"
+#endif
+
 /// Stands before a loop whose iterations are independent.
 #if defined(__clang__) || !defined(__GNUC__)
 #define DBC_VECTOR

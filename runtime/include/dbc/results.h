@@ -33,7 +33,11 @@ public:
   bool empty() const { return count_ == 0; }
   const T *begin() const { return data_; }
   const T *end() const { return data_ + count_; }
-  const T &operator[](size_t i) const { return data_[i]; }
+  /// Beyond the last one a value of zeros.
+  const T &operator[](size_t i) const {
+    static const T none{};
+    return i < count_ ? data_[i] : none;
+  }
 
 private:
   const T *data_ = nullptr;

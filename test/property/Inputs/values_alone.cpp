@@ -88,6 +88,7 @@ int main() {
       require(session.nll(batch).ok(), "a run that failed");
       require(values(session, inputs) == expected, "other values without gradients");
       require(gradients(session).empty(), "gradients that nobody has asked for");
+      require(session.nll_gradients().Tree_x()[0][0] == 0, "numbers of a gradient that is not there");
       session.give_gradients(true);
       require(session.nll(batch).ok(), "a run that failed");
       require(values(session, inputs) == expected && gradients(session) == before, "other gradients afterwards");

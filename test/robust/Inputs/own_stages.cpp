@@ -62,7 +62,7 @@ int main() {
   require(dbc::Model::make(model::code(), weights, &object));
   require(object.renew(weights));
   dbc::Session anew(object);
-  require(anew.run(0, one));
+  require(anew.run(0, one.raw()));
   const bool alike = anew.outputs(0).number(0, 0) == again.one_result()[0];
   std::printf("%ld allocations, %s losses, %s of an object made anew\n", counted, same ? "the same" : "other",
               alike ? "the same" : "others");
