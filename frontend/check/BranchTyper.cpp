@@ -80,9 +80,14 @@ void BranchTyper::bindArm(MatchArm &arm, const ConstructorInfo &constructor) {
       std::vector<std::string> names;
       for (const FieldInfo &candidate : constructor.fields)
         names.push_back(candidate.name);
-      error(field.field.range, "`" + constructor.name + "` has no field `" + field.field.text + "`", "T6")
-          .note(constructor.range, "`" + constructor.name + "` is declared here")
-          .hint(didYouMean(field.field.text, names));
+      Diagnostic &unknown =
+          error(field.field.range, "`" + constructor.name + "` has no field `" + field.field.text + "`", "T6")
+              .note(constructor.range, "`" + constructor.name + "` is declared here");
+      if (std::string near = didYouMean(field.field.text, names); !near.empty())
+        unknown.hint(near);
+      else if (!names.empty()) // as if arms took fields by position
+        unknown.hint("fields are bound by name: `" + constructor.name + "(" + names[std::min(i, names.size() - 1)] +
+                     " = " + field.name.text + ")`");
     }
     for (size_t k = 0; k < i; ++k)
       if (arm.fields[k].field.text == field.field.text)

@@ -192,6 +192,9 @@ bool TokenChecker::checkCharacters() {
     case '#':
       d.hint("comments begin with `//`");
       break;
+    case '?':
+      d.hint("what may be absent is a list of none or one");
+      break;
     case '^':
       d.hint("powers are written `pow(x, y)`");
       break;

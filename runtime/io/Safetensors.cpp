@@ -63,10 +63,12 @@ Status load_weights(const std::string &path, Weights &weights, std::vector<std::
       for (const io::Tensor &tensor : wanted)
         if (is_absent(tensor))
           absent.push_back(tensor.name);
-      if (absent.size() < wanted.size()) // else all are foreign, and the message is to have hints
+      if (absent.size() < wanted.size()) // else all are foreign
         wanted.erase(std::remove_if(wanted.begin(), wanted.end(), is_absent), wanted.end());
+      else
+        absent.clear();
     }
-    if (std::string misfits = file.misfits(wanted); !misfits.empty())
+    if (std::string misfits = file.misfits(wanted, absent); !misfits.empty())
       return io::failure(model.name + ": weights in `" + path + "` do not fit the model" + misfits,
                          Code::bad_weights);
     // All bytes are read before the first one is put in place: a disk that fails halfway changes nothing, and

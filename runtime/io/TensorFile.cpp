@@ -74,7 +74,7 @@ const SafetensorsEntry *TensorFile::find(const std::string &name) const {
   return at != by_name_.end() && header_.tensors[*at].name == name ? &header_.tensors[*at] : nullptr;
 }
 
-std::string TensorFile::misfits(const std::vector<Tensor> &wanted) const {
+std::string TensorFile::misfits(const std::vector<Tensor> &wanted, const std::vector<std::string> &lacking) const {
   Lines missing_lines, unexpected_lines, shape, type;
   std::vector<bool> used(header_.tensors.size());
   std::vector<const Tensor *> absent;
@@ -102,8 +102,8 @@ std::string TensorFile::misfits(const std::vector<Tensor> &wanted) const {
   for (const Tensor *w : absent)
     missing_lines.add("missing: `" + w->name + "` " + shown_type(w->dtype, w->extents) +
                       (hints ? nearest_in("file", w->name, unexpected) : ""));
-  std::vector<std::string> all;
-  if (missing.empty() && wanted.size() * unexpected.size() <= 250000)
+  std::vector<std::string> all = lacking;
+  if (lacking.empty() && missing.empty() && wanted.size() * unexpected.size() <= 250000)
     for (const Tensor &w : wanted)
       all.push_back(w.name);
   for (const std::string &name : unexpected)
