@@ -125,7 +125,7 @@ private:
                  : "each combination of keys that `" + indexSet.getSymName().str() + "` is called with";
     }
     case kernel::IndexSetKind::Arm:
-      return "each row of `" + parent + "` that takes this arm";
+      return "each row of `" + parent + "` that takes the arm `" + indexSet.getSymName().str() + "`";
     case kernel::IndexSetKind::Elements:
       return "each element of the list at " + dyn::sourceLocation(indexSet.getLoc());
     case kernel::IndexSetKind::Steps:
