@@ -25,6 +25,7 @@ mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp 
   mlir::FailureOr<std::string> source = emitSource(model, device.get());
   if (failed(source))
     return mlir::failure();
+  generated.space = model.space();
   generated.source = *source;
   generated.header = emitHeader(model);
   generated.manifest = emitManifest(model, device.get());

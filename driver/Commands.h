@@ -6,12 +6,12 @@
 
 #include "driver/Exit.h"
 #include "driver/ModelUnit.h"
-#include "driver/train/TrainOptions.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <dbc/cuda/context.h>
 #include <dbc/io/instance.h>
 #include <dbc/model.h>
+#include <dbc/train/options.h>
 #include <dbc/weights.h>
 #include <optional>
 #include <string>
@@ -66,8 +66,6 @@ bool hasEntry(const ModelInfo &info, const std::string &name);
 
 /// The weights of --weights, or drawn from --seed.
 Status makeWeights(const Options &options, Weights &weights);
-/// The same, but what the file of --weights lacks is drawn, and said on stderr.
-Status makeSomeWeights(const Options &options, Weights &weights);
 
 /// A model compiled, loaded into this program and given its weights.
 struct LoadedModel {
@@ -75,14 +73,12 @@ struct LoadedModel {
   /// The device that --target wants it computed on; null: the CPU.
   const cuda::Model *device() const { return onDevice ? &*onDevice : nullptr; }
   std::optional<Weights> weights;
-  std::string hash; ///< of the generated code: another one for another program
   Model model;
   std::optional<cuda::Model> onDevice;
 };
 /// Compiles and loads what `unit` is about; prints what is wrong. `change` is applied to weights that are
 /// drawn.
-Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &) = nullptr,
-          Status (*make)(const Options &, Weights &) = makeWeights);
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &) = nullptr);
 /// The same, and the number of the entry that is asked for, of which there must be one.
 Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, int32_t &entry);
 

@@ -3,8 +3,8 @@
 // What several subcommands need.
 
 #include "driver/Commands.h"
+#include "driver/CompiledCode.h"
 #include "driver/Files.h"
-#include "driver/SharedModel.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dbc/io/safetensors.h>
@@ -68,26 +68,15 @@ Status makeWeights(const Options &options, Weights &weights) {
   return Status();
 }
 
-Status makeSomeWeights(const Options &options, Weights &weights) {
-  weights.draw(options.seed);
-  std::vector<std::string> drawn;
-  Status status = options.weights.empty() ? Status() : load_weights(options.weights, weights, &drawn);
-  for (const std::string &name : drawn)
-    llvm::errs() << "`" << name << "` is not in " << options.weights << ": it is drawn\n";
-  return status;
-}
-
-Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &),
-          Status (*make)(const Options &, Weights &)) {
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &)) {
   GeneratedCode generated;
   if (Exit exit = unit.generate(generated))
     return exit;
   const ModelCode *code = nullptr;
   if (Exit exit = loadShared(generated, options.model.target == "cuda-on-cpu", options.model.verbose, code))
     return exit;
-  loaded.hash = hashOf({generated.source});
   loaded.weights.emplace(*code->info);
-  if (Status status = make(options, *loaded.weights); !status.ok())
+  if (Status status = makeWeights(options, *loaded.weights); !status.ok())
     return fail(status);
   if (change && options.weights.empty())
     change(*loaded.weights);

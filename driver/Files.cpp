@@ -75,27 +75,7 @@ llvm::Error flushStdout() {
   return failure("stdout", error);
 }
 
-/// Waits until the storage has a file's or a folder's content.
-static llvm::Error sync(const std::string &file, int descriptor) {
-  if (descriptor >= 0 && fsync(descriptor) == 0)
-    return llvm::Error::success();
-  return failure(file, std::error_code(errno, std::generic_category()));
-}
-
-static llvm::Error syncFolderOf(const std::string &file) {
-  llvm::StringRef parent = path::parent_path(file);
-  const std::string folder = parent.empty() ? "." : parent.str();
-  int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) // it may be written to and not read: then nothing can be done
-    return llvm::Error::success();
-  llvm::Error error = fsync(descriptor) == 0 || errno == EINVAL // not every file system does that
-                          ? llvm::Error::success()
-                          : failure(folder, std::error_code(errno, std::generic_category()));
-  close(descriptor);
-  return error;
-}
-
-llvm::Error writeFile(const std::string &file, llvm::StringRef text, bool durable) {
+llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
   if (fs::exists(file) && !fs::is_regular_file(file)) {
     // A device or a pipe: written as it is, never read, renamed or replaced.
     std::error_code error;
@@ -122,14 +102,7 @@ llvm::Error writeFile(const std::string &file, llvm::StringRef text, bool durabl
     llvm::consumeError(temporary->discard());
     return failure(file, error);
   }
-  if (durable)
-    if (llvm::Error error = sync(file, temporary->FD)) {
-      llvm::consumeError(temporary->discard());
-      return error;
-    }
-  if (llvm::Error error = temporary->keep(file))
-    return error;
-  return durable ? syncFolderOf(file) : llvm::Error::success();
+  return temporary->keep(file);
 }
 
 llvm::Error makeFolder(const std::string &folder) {
@@ -150,9 +123,9 @@ static Surroundings find() {
   std::string program = fs::getMainExecutable(nullptr, &anchor);
   std::string prefix = joinPath(path::parent_path(program), "..");
   if (fs::exists(joinPath(prefix, "include/dbc/runtime.h")))
-    return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include"),
+    return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include"), joinPath(prefix, "lib"),
             joinPath(prefix, "share/dbc/devices")};
-  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include"),
+  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include"), DBC_ARCHIVE_DIR,
           joinPath(DBC_SOURCE_DIR, "cost/devices")};
 }
 

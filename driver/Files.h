@@ -35,19 +35,19 @@ private:
 llvm::Error flushStdout();
 
 /// Writes a file by way of a temporary one beside it, so that nobody ever sees half of it, and leaves it
-/// alone (its time of change too) if it has this text already. Durable: what was written is there even if the
-/// machine fails afterwards.
-llvm::Error writeFile(const std::string &path, llvm::StringRef text, bool durable = false);
+/// alone (its time of change too) if it has this text already.
+llvm::Error writeFile(const std::string &path, llvm::StringRef text);
 
 /// Makes a folder and those above it.
 llvm::Error makeFolder(const std::string &path);
 
 /// What lies around the running program: in a build tree build/bin/dbc beside the sources, in an install tree
-/// bin/dbc beside include/ and share/dbc/.
+/// bin/dbc beside include/, lib/ and share/dbc/.
 struct Surroundings {
-  std::string library; ///< the folder of nn.dyn
-  std::string include; ///< the folder of dbc/runtime.h
-  std::string devices; ///< the folder of h100.json
+  std::string library;  ///< the folder of nn.dyn
+  std::string include;  ///< the folder of dbc/runtime.h
+  std::string archives; ///< the folder of libdbc_runtime.a
+  std::string devices;  ///< the folder of h100.json
 };
 const Surroundings &surroundings();
 

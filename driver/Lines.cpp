@@ -2,14 +2,7 @@
 
 #include "driver/Lines.h"
 
-#include <regex>
-
 namespace dbc::driver {
-
-std::string withoutInput(const std::string &message) {
-  static const std::regex number("(input|line) [0-9]+: ");
-  return std::regex_replace(message, number, "");
-}
 
 Status LineRunner::compute(const std::vector<std::string> &lines, std::vector<LineResult> &results) {
   reader.clear(batch);

@@ -35,9 +35,6 @@ struct LineResult {
   oracle::Gradient gradient; ///< if the interpreter differentiates
 };
 
-/// A message without the number of its input, which depends on the run.
-std::string withoutInput(const std::string &message);
-
 /// Something that computes an entry. `compute` appends one result for each line to `results`, in order; the
 /// returned status tells of failures that concern no line.
 class LineRunner {

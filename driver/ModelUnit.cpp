@@ -230,6 +230,7 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   if (mlir::failed(generated))
     throw std::logic_error("C++ cannot be printed for the kernel module");
   code.model = kernels->getSymName()->str();
+  code.space = std::move(generated->space);
   code.header = std::move(generated->header);
   code.source = std::move(generated->source);
   code.manifest = std::move(generated->manifest);

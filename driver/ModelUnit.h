@@ -5,7 +5,7 @@
 
 #include "codegen/Codegen.h"
 #include "driver/Exit.h"
-#include "driver/SharedModel.h"
+#include "driver/CompiledCode.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

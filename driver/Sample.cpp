@@ -77,7 +77,7 @@ Exit sampleCommand(const Options &options) {
         ++printed;
         break;
       }
-      refused = withoutInput(judged.message);
+      refused = without_input(judged.message);
     }
   }
   if (printed == options.count)

@@ -1,48 +1,50 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// `dbc train`: compiles a model with the gradients of its losses, and trains it.
+// `dbc train`: compiles a model with the gradients of its losses to a program that trains it, and becomes
+// that program.
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "driver/train/Trainer.h"
 #include "oracle/Describe.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
-#include <cmath>
+#include <dbc/train/trainer.h>
 
 namespace dbc::driver {
+
+/// The program, but for the model's own code and dbc's libraries.
+static std::string mainOf(const GeneratedCode &code) {
+  return "// The trainer of the model `" + code.model +
+         R"(`, as `dbc train` runs it. Its argument are the options, as JSON;
+// a program of your own may fill a dbc::TrainOptions instead.
+#include ")" +
+         code.model + R"(.h"
+#include <dbc/train/trainer.h>
+
+int main(int argc, char **argv) {
+  return dbc::train_main(argc, argv, )" +
+         code.space + R"(::code());
+}
+)";
+}
 
 Exit trainCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
   // Before the C++ is compiled, which takes a while.
-  if (llvm::Expected<int32_t> loss = findLoss(oracle::describe(unit.meaning()), options.train.loss); !loss)
-    return fail(loss.takeError());
-  LoadedModel loaded;
-  if (Exit exit = load(options, unit, loaded, /*change=*/nullptr, makeSomeWeights))
+  int32_t loss = -1;
+  if (Status status = find_loss(oracle::describe(unit.meaning()), options.train.loss, loss); !status.ok())
+    return fail(status);
+  GeneratedCode code;
+  if (Exit exit = unit.generate(code))
     return exit;
+  code.main = mainOf(code);
   TrainOptions asked = options.train;
   asked.seed = options.seed;
   asked.weights = options.weights;
-  if (asked.optimizer.kind == OptimizerOptions::Kind::Adagrad)
-    asked.optimizer.epsilon = 1e-10F; // as torch.optim has it
-  Trainer trainer(asked, loaded, options.model.dims);
-  if (llvm::Error error = trainer.prepare())
-    return fail(std::move(error));
-  if (llvm::Error error = trainer.run())
-    return fail(std::move(error));
-  const EpochResult &best = trainer.best();
-  auto number = [](double value) {
-    return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr);
-  };
-  llvm::outs() << llvm::json::Value(llvm::json::Object{
-                      {"epoch", best.epoch}, {"loss", number(best.loss)}, {"metric", number(best.metric)}})
-               << "\n";
-  if (llvm::Error error = flushStdout())
-    return fail(std::move(error));
-  return kFine;
+  asked.optimizer.epsilon = usual_epsilon(asked.optimizer.kind);
+  asked.program = hashOf({code.source});
+  asked.dims = options.model.dims;
+  return becomeTrainer(code, options.model.verbose, to_json(asked));
 }
 
 } // namespace dbc::driver

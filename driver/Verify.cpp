@@ -114,7 +114,7 @@ Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, i
 
 bool sameFailure(const Status &a, const Status &b) {
   return a.code == b.code && a.node == b.node && a.field == b.field &&
-         withoutInput(a.message) == withoutInput(b.message);
+         without_input(a.message) == without_input(b.message);
 }
 
 /// Whether two runs of compiled code gave the same bits. The printed form is exact.
@@ -218,7 +218,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     if (each.expected.status.ok()) {
       take(each);
     } else {
-      std::string message = withoutInput(each.expected.status.message);
+      std::string message = without_input(each.expected.status.message);
       auto &[times, first] = refused[std::regex_replace(message, digits, "N")];
       if (++times == 1)
         first = message;

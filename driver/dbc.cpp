@@ -20,8 +20,6 @@ namespace {
 
 /// More nodes, elements or depth is not drawn.
 constexpr int64_t kMostDrawn = 1000000;
-/// A training has no more epochs or steps: products of two such numbers are still numbers.
-constexpr int64_t kMostSteps = int64_t(1) << 30;
 
 /// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal
 /// handler.
@@ -388,7 +386,7 @@ private:
   void declareTraining() {
     using dbc::LearningRate;
     using dbc::OptimizerOptions;
-    TrainOptions &t = o.train;
+    dbc::TrainOptions &t = o.train;
     CLI::App *train = add("train", "compile a model with its gradients and train it", trainCommand);
     train->preparse_callback([this](size_t) { o.model.train = true; });
     train->add_option("--loss", t.loss, "the loss; may be left out when there is one");
@@ -409,11 +407,11 @@ private:
     addKind(train, "--optimizer", t.optimizer.kind,
             {Optimizer::Sgd, Optimizer::Adagrad, Optimizer::Adam, Optimizer::AdamW},
             "sgd, adagrad, adam or adamw [sgd]");
-    addByParameter(train, "--lr", t.rate.base, t.rateOf, "learning rate, of all or of one parameter [0.01]");
+    addByParameter(train, "--lr", t.rate.base, t.rate_of, "learning rate, of all or of one parameter [0.01]");
     train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")
         ->check(CLI::Range(0.0, 1.0).description(""));
     train->add_flag("--nesterov", t.optimizer.nesterov, "sgd with Nesterov's momentum");
-    addByParameter(train, "--weight-decay", t.optimizer.weight_decay, t.decayOf,
+    addByParameter(train, "--weight-decay", t.optimizer.weight_decay, t.decay_of,
                    "L2 weight decay, of all or of one parameter; adamw: decoupled [0]");
     train->add_option("--clip-norm", t.optimizer.clip_norm, "the gradient's norm is at most this; 0: any [0]")
         ->check(CLI::Range(0.0, 1e9).description(""));
@@ -427,24 +425,24 @@ private:
             {Schedule::Constant, Schedule::Step, Schedule::Cosine, Schedule::Plateau},
             "of the learning rate: constant, step, cosine or plateau [constant]");
     train->add_option("--warmup", t.rate.warm_up, "steps that lead up to the rate [0]")
-        ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
-    train->add_option("--every", t.everyEpochs, "step: epochs between two rates [1]")
-        ->check(CLI::Range(int64_t(1), kMostSteps).description(""));
+        ->check(CLI::Range(int64_t(0), dbc::TrainOptions::most_steps).description(""));
+    train->add_option("--every", t.every_epochs, "step: epochs between two rates [1]")
+        ->check(CLI::Range(int64_t(1), dbc::TrainOptions::most_steps).description(""));
     train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]");
     train->add_option("--batch", t.batch, "inputs of a step [25]")
         ->check(CLI::Range(1, 1 << 30).description(""));
     train->add_option("--epochs", t.epochs, "how often all inputs are trained on [10]")
-        ->check(CLI::Range(int64_t(1), kMostSteps).description(""));
+        ->check(CLI::Range(int64_t(1), dbc::TrainOptions::most_steps).description(""));
     train
         ->add_option("--patience", t.patience,
                      "end after so many epochs without a better metric; 0: never [0]")
-        ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
+        ->check(CLI::Range(int64_t(0), dbc::TrainOptions::most_steps).description(""));
     addRecompute(train);
     declareRun(train);
   }
   /// Of a training: what it begins with, and what it leaves.
   void declareRun(CLI::App *train) {
-    TrainOptions &t = o.train;
+    dbc::TrainOptions &t = o.train;
     train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
         ->type_name("FILE");
     train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");
@@ -453,8 +451,8 @@ private:
     train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")
         ->type_name("DIR");
     train->add_flag("--resume", t.resume, "go on with what lies in --out");
-    train->add_option("--checkpoint-every", t.checkpointEvery, "steps between checkpoints; 0: an epoch [0]")
-        ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
+    train->add_option("--checkpoint-every", t.checkpoint_every, "steps between checkpoints; 0: an epoch [0]")
+        ->check(CLI::Range(int64_t(0), dbc::TrainOptions::most_steps).description(""));
     train->add_option("--log", t.log, "the log, in place of log.csv in --out")->type_name("FILE.csv");
     train->add_option("--plot", t.plot, "draw loss and metric by epoch")->type_name("FILE.svg");
   }

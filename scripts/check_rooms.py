@@ -27,16 +27,19 @@ RULES = {
     "codegen": ["codegen/*", "ir", "llvm"],
     "cost": ["ir", "runtime", "llvm"],
     "oracle": ["ir", "runtime", "llvm"],
-    "driver": ["ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime", "llvm"],
+    "driver": ["ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*", "llvm"],
     "runtime": [],
-    "examples": ["runtime"],
+    "runtime/train": ["runtime"],
+    "examples": ["runtime/*"],
     "bench": ["runtime"],
 }
 ROOMS = set(RULES) | {"test"}
 
 
 def room_of_path(path):
-    """The innermost room that a file is in; None outside of all."""
+    """The innermost room that a file is in; None outside of all. A public header's is that which its name says."""
+    if path.startswith("runtime/include/"):
+        return room_of(path[len("runtime/include/") :], "")
     while path := os.path.dirname(path):
         if path in ROOMS:
             return path
@@ -48,7 +51,7 @@ def room_of(include, folder):
     if re.match(r"(llvm|mlir)(-c)?/", include):
         return "llvm"
     if include.startswith("dbc/"):
-        return "runtime"
+        return "runtime/train" if include.startswith("dbc/train/") else "runtime"
     if include.startswith("."):
         include = os.path.normpath(os.path.join(folder, include))
     return room_of_path(include)

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <dbc/io/instances.h>
+#include <regex>
 
 namespace dbc {
 
@@ -429,5 +430,10 @@ Status InstanceReader::in_lines(Status status) const {
 const std::vector<float> &InstanceReader::weights() const { return state_->weights; }
 const NodeTable &InstanceReader::nodes() const { return state_->nodes; }
 int64_t InstanceReader::line() const { return state_->line; }
+
+std::string without_input(const std::string &message) {
+  static const std::regex number("(input|line) [0-9]+: ");
+  return std::regex_replace(message, number, "");
+}
 
 } // namespace dbc

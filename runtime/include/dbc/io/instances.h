@@ -88,4 +88,8 @@ private:
   std::unique_ptr<State> state_;
 };
 
+/// A message of a status without the number of its line or input, which depends on what else was read or run.
+/// Throws std::bad_alloc.
+std::string without_input(const std::string &message);
+
 } // namespace dbc

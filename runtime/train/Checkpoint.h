@@ -3,35 +3,31 @@
 // A training kept in a folder, from which it goes on with the same bits after being killed at any moment.
 #pragma once
 
-#include "llvm/Support/Error.h"
-#include "llvm/Support/JSON.h"
+#include "Json.h"
+
+#include <cstdint>
 #include <dbc/learning_rate.h>
 #include <dbc/optimizer.h>
+#include <dbc/status.h>
+#include <dbc/train/trainer.h>
 #include <dbc/weights.h>
-#include <limits>
 #include <string>
+#include <utility>
 
-namespace dbc::driver {
-
-/// An epoch's numbers.
-struct EpochResult {
-  int64_t epoch = 0;                                        ///< counted from 1; 0: none
-  double loss = std::numeric_limits<double>::quiet_NaN();   ///< mean over the inputs trained on
-  double metric = std::numeric_limits<double>::quiet_NaN(); ///< after the epoch
-};
+namespace dbc::train {
 
 /// How far a training has come, beside its weights and the optimizer's state.
 struct Progress {
-  int64_t epoch = 0;  ///< epochs that are done
-  int64_t batch = 0;  ///< of the next epoch: batches that are done
-  int64_t step = 0;   ///< steps of all epochs
-  double lossSum = 0; ///< over inputs of these batches
-  int64_t inputs = 0; ///< of these batches, without those that failed
-  double seconds = 0; ///< spent on steps so far
+  int64_t epoch = 0;   ///< epochs that are done
+  int64_t batch = 0;   ///< of the next epoch: batches that are done
+  int64_t step = 0;    ///< steps of all epochs
+  double loss_sum = 0; ///< over inputs of these batches
+  int64_t inputs = 0;  ///< of these batches, without those that failed
+  double seconds = 0;  ///< spent on steps so far
   EpochResult best;
-  int64_t sinceBest = 0; ///< epochs
+  int64_t since_best = 0; ///< epochs
   Plateau plateau;
-  uint64_t logBytes = 0; ///< of the log's file, up to the last whole epoch
+  uint64_t log_bytes = 0; ///< of the log's file, up to the last whole epoch
 };
 
 /// The files of a training:
@@ -56,23 +52,23 @@ public:
   /// Makes the folder, if it is not there, and keeps others away until this is gone: an error if another
   /// training has it. Without a checkpoint nothing of a training is left in it, but weights that are there
   /// are an error.
-  llvm::Error open();
+  Status open();
 
   /// Writes a checkpoint. `asked` is what the training was asked for, with the keys `model`, `dims` and
   /// `program` among others. After an error load() gives this checkpoint or the one before.
-  llvm::Error save(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
-                   const llvm::json::Object &asked) const;
+  Status save(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
+              const Json &asked) const;
   /// Reads the checkpoint. An error, and nothing is changed, if it belongs to another model or dims, if
   /// something else was asked for there (the first difference is named), or if a file is not the one that was
   /// written.
-  llvm::Error load(Weights &weights, Optimizer &optimizer, Progress &progress,
-                   const llvm::json::Object &asked) const;
+  Status load(Weights &weights, Optimizer &optimizer, Progress &progress, const Json &asked) const;
 
 private:
-  llvm::Error writeNew(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
-                       const llvm::json::Object &asked, std::string &state) const;
+  Status check(const Json &state, const Json &asked) const;
+  Status write_new(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
+                   const Json &asked, std::string &state) const;
   std::string folder_;
   int lock_ = -1; ///< the folder, open
 };
 
-} // namespace dbc::driver
+} // namespace dbc::train

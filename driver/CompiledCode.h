@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Generated code made into a shared object, kept in the cache, and loaded into this program.
+// Generated code compiled into the cache: a shared object, loaded into this program, or a program of its own,
+// which takes this one's place.
 #pragma once
 
 #include "driver/Exit.h"
@@ -12,11 +13,13 @@ namespace dbc::driver {
 /// The text of a model's generated files.
 struct GeneratedCode {
   std::string model;                 ///< the model's name
+  std::string space;                 ///< the namespace of its classes
   std::string header;                ///< <model>.h
   std::string source;                ///< <model>.cpp
   std::string manifest;              ///< <model>.json
   std::string deviceHeader, kernels; ///< <model>.cuh and <model>.cu; empty: not for a device
   bool blas = false;                 ///< the kernels want cuBLAS
+  std::string main; ///< <model>-trainer.cpp, which has `main`: for a program; empty: for a shared object
 };
 
 /// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it
@@ -25,5 +28,9 @@ struct GeneratedCode {
 /// error, that the compiler refuses the code is ours. Kernels are compiled by $CUDACXX (else nvcc), or with
 /// `onCpu` by the C++ compiler, to run on the CPU.
 Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded);
+
+/// Compiles in the same way a program of the model and its `main`, linked with dbc's trainer, and goes on as
+/// that program, in this process, with one argument. Returns only what is wrong.
+Exit becomeTrainer(const GeneratedCode &code, bool verbose, const std::string &argument);
 
 } // namespace dbc::driver

@@ -1,20 +1,23 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/train/Meter.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
+#include "Meter.h"
+#include "Digits.h"
+
+#include <cstdio>
 #include <unistd.h>
 
-namespace dbc::driver {
+namespace dbc::train {
 
 constexpr int64_t kBar = 24; ///< characters
 constexpr std::chrono::milliseconds kPause(100);
+
+static void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 Meter::Meter() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void Meter::clear() {
   if (shown_)
-    llvm::errs() << "\r\033[K"; // to the beginning of the line, which is erased
+    print("\r\033[K"); // to the beginning of the line, which is erased
   shown_ = false;
 }
 
@@ -26,20 +29,20 @@ void Meter::show(int64_t epoch, int64_t epochs, int64_t done, int64_t all, doubl
   last_ = now;
   clear();
   const auto filled = static_cast<size_t>(kBar * done / all);
-  llvm::errs() << "epoch " << epoch << "/" << epochs << " [" << std::string(filled, '=')
-               << std::string(kBar - filled, ' ') << "] loss " << llvm::format("%.4f", loss);
+  std::string line = "epoch " + std::to_string(epoch) + "/" + std::to_string(epochs) + " [" +
+                     std::string(filled, '=') + std::string(kBar - filled, ' ') + "] loss " + fixed(loss, 4);
   if (!metric.empty())
-    llvm::errs() << ", " << metric;
+    line += ", " + metric;
   if (rate > 0)
-    llvm::errs() << llvm::format(", %.0f inputs/s, %.0f s left", rate,
-                                 static_cast<double>(all - done) / rate);
-  llvm::errs().flush();
+    line +=
+        ", " + fixed(rate, 0) + " inputs/s, " + fixed(static_cast<double>(all - done) / rate, 0) + " s left";
+  print(line);
   shown_ = true;
 }
 
 void Meter::say(const std::string &line) {
   clear();
-  llvm::errs() << line << "\n";
+  print(line + "\n");
 }
 
-} // namespace dbc::driver
+} // namespace dbc::train

@@ -1,8 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/SharedModel.h"
+#include "driver/CompiledCode.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -11,9 +12,12 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace dbc::driver {
 
@@ -63,25 +67,36 @@ static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string 
   return command;
 }
 
-/// Everything that the object depends on: sources, command, the compiler itself, and what is in the runtime's
-/// headers; not where they lie.
+/// The libraries that a program is linked with, in the linker's order.
+static std::vector<std::string> archives() {
+  std::vector<std::string> files;
+  for (const char *name : {"trainer", "runtime_io", "runtime"})
+    files.push_back(surroundings().archives + "/libdbc_" + name + ".a");
+  return files;
+}
+
+/// Everything that what is made depends on: sources, command, the compiler itself, and what is in the
+/// runtime's headers and, for a program, libraries; not where they lie.
 static std::string key(const GeneratedCode &code, const std::vector<std::string> &command) {
-  std::vector<std::string> texts = {code.model, code.header, code.source, code.deviceHeader, code.kernels};
+  std::vector<std::string> texts = {code.model,        code.header,  code.source,
+                                    code.deviceHeader, code.kernels, code.main};
   texts.insert(texts.end(), command.begin(), command.end());
   fs::file_status status;
   if (!fs::status(command[0], status))
     texts.push_back(std::to_string(status.getSize()) + "@" +
                     std::to_string(status.getLastModificationTime().time_since_epoch().count()));
   std::error_code error;
-  std::vector<std::string> headers;
-  for (const char *folder : {"/dbc", "/dbc/cuda"})
+  std::vector<std::string> files;
+  for (const char *folder : {"/dbc", "/dbc/cuda", "/dbc/train"})
     for (fs::directory_iterator it(surroundings().include + folder, error), end; it != end && !error;
          it.increment(error))
       if (llvm::StringRef(it->path()).ends_with(".h"))
-        headers.push_back(it->path());
-  std::sort(headers.begin(), headers.end());
-  for (const std::string &header : headers)
-    if (llvm::Expected<std::string> text = readFile(header))
+        files.push_back(it->path());
+  std::sort(files.begin(), files.end());
+  if (!code.main.empty())
+    llvm::append_range(files, archives());
+  for (const std::string &file : files)
+    if (llvm::Expected<std::string> text = readFile(file))
       texts.push_back(std::move(*text));
     else
       llvm::consumeError(text.takeError());
@@ -111,8 +126,11 @@ static bool runCompiler(const std::vector<std::string> &command, const std::stri
   return result == 0;
 }
 
-/// The commands that make the shared object `made` + ".so" of the sources `base`.*, in order. Each source is
-/// compiled by itself, as compiler caches know no other way ($CXX may be "ccache g++").
+/// What the file that is made is called, behind the model's name.
+static std::string ending(const GeneratedCode &code) { return code.main.empty() ? ".so" : "-trainer"; }
+
+/// The commands that make the shared object or program `made` + ending of the sources `base`.*, in order.
+/// Each source is compiled by itself, as compiler caches know no other way ($CXX may be "ccache g++").
 static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &code, const Compilers &compilers,
                                                         const std::string &base, const std::string &made) {
   std::vector<std::vector<std::string>> commands;
@@ -122,7 +140,7 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
     commands.back().push_back("-c");
     commands.back().insert(commands.back().end(), arguments);
   };
-  std::vector<std::string> linked = {"-shared", "-o", made + ".so", made + ".o"};
+  std::vector<std::string> linked = {"-o", made + ending(code), made + ".o"};
   compile(compilers.cxx, {"-o", made + ".o", base + ".cpp"});
   if (!code.kernels.empty()) {
     linked.push_back(made + ".cu.o");
@@ -139,6 +157,14 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
                   {"-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt", "-lpthread"});
     if (code.blas)
       linked.insert(linked.end(), {"-lcublasLt", "-Wl,-rpath," + libraries.str().str()});
+  }
+  if (code.main.empty()) {
+    linked.push_back("-shared");
+  } else {
+    compile(compilers.cxx, {"-o", made + "-trainer.o", base + "-trainer.cpp"});
+    linked.push_back(made + "-trainer.o");
+    llvm::append_range(linked, archives());
+    linked.push_back("-pthread");
   }
   commands.push_back(compilers.cxx);
   commands.back().insert(commands.back().end(), linked.begin(), linked.end());
@@ -157,8 +183,11 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
   llvm::scope_exit removeTemporary([&] { (void)fs::remove_directories(temporary); });
   std::string base = folder + "/" + code.model, made = temporary.str().str() + "/" + code.model,
               log = temporary.str().str() + "/log";
-  const std::pair<const char *, const std::string &> files[] = {
-      {".h", code.header}, {".cpp", code.source}, {".cuh", code.deviceHeader}, {".cu", code.kernels}};
+  const std::pair<const char *, const std::string &> files[] = {{".h", code.header},
+                                                                {".cpp", code.source},
+                                                                {".cuh", code.deviceHeader},
+                                                                {".cu", code.kernels},
+                                                                {"-trainer.cpp", code.main}};
   for (const auto &[ending, text] : files)
     if (llvm::Error error = text.empty() ? llvm::Error::success() : writeFile(base + ending, text))
       return fail(std::move(error));
@@ -182,8 +211,9 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
       return kInternal;
     }
   }
-  if (std::error_code error = fs::rename(made + ".so", base + ".so"))
-    return fail(llvm::createStringError(error, base + ".so: " + error.message()));
+  const std::string result = base + ending(code);
+  if (std::error_code error = fs::rename(made + ending(code), result))
+    return fail(llvm::createStringError(error, result + ": " + error.message()));
   return kFine;
 }
 
@@ -204,7 +234,10 @@ static void prune(const std::string &cache) {
     (void)fs::remove_directories(folders[i].second);
 }
 
-Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded) {
+/// Calls `use` with what is made of the code, once it is in the cache; and once more after making it anew if
+/// `use` does not take what was there, which may be damaged.
+static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
+                 llvm::function_ref<bool(const std::string &)> use) {
   Compilers compilers;
   llvm::Expected<std::vector<std::string>> command = compilerCommand();
   if (!command)
@@ -219,17 +252,26 @@ Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const Model
   llvm::Expected<std::string> cache = makeCacheFolder();
   if (!cache)
     return fail(cache.takeError());
-  std::string folder = *cache + "/" + code.model + "-" + key(code, compilers.all());
-  std::string object = folder + "/" + code.model + ".so";
-  auto open = [&] { return dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL); };
-  void *handle = fs::exists(object) ? open() : nullptr;
-  if (!handle) {
-    if (Exit exit = compile(code, compilers, folder, verbose))
-      return exit;
-    prune(*cache);
-    handle = open();
-  }
+  const std::string folder = *cache + "/" + code.model + "-" + key(code, compilers.all());
+  const std::string made = folder + "/" + code.model + ending(code);
   (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
+  if (fs::exists(made) && use(made))
+    return kFine;
+  if (Exit exit = compile(code, compilers, folder, verbose))
+    return exit;
+  prune(*cache);
+  (void)use(made);
+  return kFine;
+}
+
+Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded) {
+  void *handle = nullptr;
+  auto load = [&](const std::string &object) {
+    handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+    return handle != nullptr;
+  };
+  if (Exit exit = make(code, onCpu, verbose, load))
+    return exit;
   if (!handle) {
     printError(std::string("the compiled model cannot be loaded: ") + dlerror());
     return kInternal;
@@ -241,6 +283,23 @@ Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const Model
   }
   loaded = entry();
   return kFine;
+}
+
+Exit becomeTrainer(const GeneratedCode &code, bool verbose, const std::string &argument) {
+  int why = 0;
+  auto become = [&](const std::string &program) {
+    if (verbose)
+      llvm::errs() << program << " '" << argument << "'\n";
+    std::string name = program, options = argument;
+    char *words[] = {name.data(), options.data(), nullptr};
+    execv(program.c_str(), words);
+    why = errno;
+    return false;
+  };
+  if (Exit exit = make(code, /*onCpu=*/true, verbose, become))
+    return exit;
+  printError(std::string("the compiled trainer cannot be started: ") + std::strerror(why));
+  return kInternal;
 }
 
 } // namespace dbc::driver

@@ -3,15 +3,15 @@
 // The course of a training as a picture.
 #pragma once
 
-#include "driver/train/Log.h"
+#include "Log.h"
 #include <string>
 #include <vector>
 
-namespace dbc::driver {
+namespace dbc::train {
 
 /// An SVG picture of loss and metric by epoch, each on an axis of its own, the best epoch marked; for a page
 /// of `title`.
-std::string drawCurves(const std::vector<LogRow> &rows, const std::string &title, const std::string &metric,
-                       int64_t bestEpoch);
+std::string draw_curves(const std::vector<LogRow> &rows, const std::string &title, const std::string &metric,
+                        int64_t best_epoch);
 
-} // namespace dbc::driver
+} // namespace dbc::train

@@ -3,13 +3,13 @@
 // Inputs to train on, or to measure a metric on: a file of JSON lines, read once.
 #pragma once
 
-#include "llvm/Support/Error.h"
 #include <dbc/io/instances.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace dbc::driver {
+namespace dbc::train {
 
 /// Where the truth of an input stands that a metric compares with: the line's "target", a number or a list of
 /// numbers; without one the argument of this name, else the field of this name of the node, or of each node
@@ -21,10 +21,10 @@ struct TargetPath {
 /// The inputs of a file, in its order. Line numbers count from 1.
 class DataSet {
 public:
-  /// Reads and checks every line for an entry or loss of the model; `info` is borrowed. With `target` also
+  /// Reads and checks every line for an entry or loss of the model; `info` is borrowed. With a `target` also
   /// what each line's truth is. Of lines that are wrong the first ones are named, and nothing is read.
-  static llvm::Expected<DataSet> read(const std::string &file, const ModelInfo &info, const EntryInfo &entry,
-                                      const TargetPath *target = nullptr);
+  static Status read(const std::string &file, const ModelInfo &info, const EntryInfo &entry,
+                     const TargetPath *target, std::optional<DataSet> &data);
 
   const std::string &file() const { return file_; }
   size_t size() const { return lines_.size(); }
@@ -38,9 +38,10 @@ public:
   const std::string &hash() const { return hash_; }
 
 private:
+  DataSet() = default;
   std::string file_, hash_;
   std::vector<std::shared_ptr<const InstanceReader::Line>> lines_;
   std::vector<std::vector<double>> targets_;
 };
 
-} // namespace dbc::driver
+} // namespace dbc::train

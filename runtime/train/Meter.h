@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace dbc::driver {
+namespace dbc::train {
 
 class Meter {
 public:
@@ -26,4 +26,4 @@ private:
   std::chrono::steady_clock::time_point last_;
 };
 
-} // namespace dbc::driver
+} // namespace dbc::train

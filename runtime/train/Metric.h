@@ -3,13 +3,14 @@
 // What tells one epoch from a better one: a number over all inputs of a data set.
 #pragma once
 
-#include "llvm/Support/Error.h"
 #include <dbc/io/value.h>
 #include <dbc/model_info.h>
+#include <dbc/status.h>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace dbc::driver {
+namespace dbc::train {
 
 /// mean:ENTRY, accuracy:ENTRY or pearson:ENTRY.
 class Metric {
@@ -22,15 +23,15 @@ public:
 
   /// From what --metric says. An error if there is no such metric or entry, or if the entry's result is
   /// nothing that it can be computed of. `info` is borrowed.
-  static llvm::Expected<Metric> parse(const std::string &text, const ModelInfo &info);
+  static Status parse(const std::string &text, const ModelInfo &info, std::optional<Metric> &metric);
   /// The mean of a loss.
-  static Metric ofLoss(int32_t loss) { return Metric(Kind::Mean, loss, "loss"); }
+  static Metric of_loss(int32_t loss) { return Metric(Kind::Mean, loss, "loss"); }
 
   int32_t entry() const { return entry_; }
   /// "accuracy", or "loss".
   const std::string &name() const { return name_; }
-  bool needsTarget() const { return kind_ != Kind::Mean; }
-  bool isBetter(double a, double b) const { return kind_ == Kind::Mean ? a < b : a > b; }
+  bool needs_target() const { return kind_ != Kind::Mean; }
+  bool is_better(double a, double b) const { return kind_ == Kind::Mean ? a < b : a > b; }
 
   /// Begins anew.
   void clear();
@@ -48,7 +49,7 @@ private:
   int32_t entry_;
   std::string name_;
   /// Of numbers x and targets y, in the order of inputs: means, and sums of products of distances from them.
-  double count_ = 0, meanX_ = 0, meanY_ = 0, momentXX_ = 0, momentXY_ = 0, momentYY_ = 0;
+  double count_ = 0, mean_x_ = 0, mean_y_ = 0, moment_xx_ = 0, moment_xy_ = 0, moment_yy_ = 0;
 };
 
-} // namespace dbc::driver
+} // namespace dbc::train

@@ -1,0 +1,516 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "Course.h"
+#include "../io/Nearest.h"
+#include "../io/Result.h"
+#include "Curves.h"
+#include "Digits.h"
+#include "WholeFiles.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <dbc/io/safetensors.h>
+#include <dbc/io/value.h>
+#include <filesystem>
+#include <numeric>
+#include <random>
+#include <system_error>
+
+namespace dbc::train {
+
+using io::failure;
+
+namespace {
+
+constexpr size_t kMostWarned = 10; ///< lines that could not be computed are named
+constexpr int32_t kDevBatch = 64;
+
+/// The inputs of an epoch in the order in which they are trained on: any order is as likely.
+std::vector<size_t> shuffled(size_t count, uint64_t seed, int64_t epoch) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::seed_seq from{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
+                     static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32)};
+  std::mt19937_64 random(from); // the same numbers everywhere, which std::shuffle does not promise
+  for (size_t i = count; i > 1; --i)
+    std::swap(order[i - 1], order[random() % i]);
+  return order;
+}
+
+Status bad(const std::string &message) { return failure(message, Code::bad_call); }
+
+} // namespace
+
+Course::Course(const TrainOptions &options, const ModelCode &code)
+    : options_(options), code_(code), info_(*code.info), weights_(info_), batch_(info_),
+      optimizer_(options.optimizer), rate_(options.rate) {
+  if (!options.out.empty())
+    folder_.emplace(options.out);
+}
+
+/// The weights to begin with, and the model of them.
+Status Course::make_model() {
+  weights_.draw(options_.seed);
+  if (!options_.weights.empty()) {
+    std::vector<std::string> drawn;
+    const Status status = load_weights(options_.weights, weights_, &drawn);
+    for (const std::string &name : drawn)
+      meter_.say("`" + name + "` is not in " + options_.weights + ": it is drawn");
+    if (!status.ok())
+      return status;
+  }
+  // So that whoever else computes with these weights has those that compiled code has.
+  for (int32_t param : code_.bf16_params)
+    weights_.round_to_bf16(param);
+  if (Status status = Model::make(code_, weights_, &model_); !status.ok())
+    return status;
+  session_.emplace(model_, options_.threads);
+  return Status();
+}
+
+Status Course::set_each(const std::string &option, const std::string &name,
+                        const std::function<void(int32_t)> &set) const {
+  bool found = false;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < info_.params.size(); ++i) {
+    const ParamInfo &param = info_.params[i];
+    if (param.is_const)
+      continue;
+    names.push_back(param.name);
+    if (param.name != name && param.name.compare(0, name.size() + 1, name + ".") != 0)
+      continue;
+    set(static_cast<int32_t>(i));
+    found = true;
+  }
+  if (found)
+    return Status();
+  return bad(option + ": model `" + info_.name + "` has no param `" + name + "`" +
+             io::did_you_mean(name, names));
+}
+
+Status Course::set_parameters() {
+  for (const std::string &name : options_.freeze)
+    if (Status status = set_each("--freeze", name, [&](int32_t param) { optimizer_.freeze(param); });
+        !status.ok())
+      return status;
+  if (!options_.rate_of.empty() && !(options_.rate.base > 0))
+    return bad("--lr NAME=X is a part of the rate of all, which is 0; --freeze keeps parameters as they are");
+  for (const auto &[name, rate] : options_.rate_of) {
+    const auto scale = static_cast<float>(rate / options_.rate.base);
+    if (Status status = set_each("--lr", name, [&](int32_t param) { optimizer_.set_lr_scale(param, scale); });
+        !status.ok())
+      return status;
+  }
+  for (const auto &[name, each] : options_.decay_of) {
+    const auto decay = static_cast<float>(each);
+    if (Status status = set_each("--weight-decay", name,
+                                 [&](int32_t param) { optimizer_.set_weight_decay(param, decay); });
+        !status.ok())
+      return status;
+  }
+  return Status();
+}
+
+/// By the names of the options, but for the model and its dims: all that the bits depend on.
+Json Course::asked() const {
+  const OptimizerOptions &optimizer = options_.optimizer;
+  std::vector<std::string> frozen = options_.freeze;
+  std::sort(frozen.begin(), frozen.end());
+  const auto file = [](const std::string &hash) { return Json("a file with hash " + hash); };
+  Json object = {
+      {"model", info_.name},
+      {"dims", Json::object()},
+      {"program", options_.program.empty() ? Json(nullptr) : Json("with hash " + options_.program)},
+      {"--loss", info_.entries[loss_].name},
+      {"--train", file(train_->hash())},
+      {"--dev", dev_ ? file(dev_->hash()) : Json(nullptr)},
+      {"--metric", options_.metric},
+      {"--target", options_.target},
+      {"--batch", options_.batch},
+      {"--seed", static_cast<int64_t>(options_.seed)},
+      {"--weights", weights_hash_},
+      {"--real", code_.f64 ? "f64" : "f32"},
+      {"--optimizer", name_of(optimizer.kind)},
+      {"--lr", rate_.base},
+      {"--lr of parameters", Json::object()},
+      {"--momentum", optimizer.momentum},
+      {"--nesterov", optimizer.nesterov},
+      {"--weight-decay", optimizer.weight_decay},
+      {"--weight-decay of parameters", Json::object()},
+      {"--clip-norm", optimizer.clip_norm},
+      {"--freeze", frozen},
+      {"--schedule", name_of(rate_.kind)},
+      {"--warmup", rate_.warm_up},
+      {"--gamma", rate_.gamma},
+      {"--every", options_.every_epochs},
+  };
+  object["dims"].update(options_.dims);
+  object["--lr of parameters"].update(options_.rate_of);
+  object["--weight-decay of parameters"].update(options_.decay_of);
+  if (rate_.kind == LearningRate::Kind::Cosine)
+    object["--epochs"] = options_.epochs;
+  // What `dbc train` has no option for is said where it is another than there.
+  const OptimizerOptions usual;
+  const LearningRate usual_rate;
+  const auto say = [&](const char *name, const auto &value, const auto &as_usual) {
+    if (value != as_usual)
+      object[name] = value;
+  };
+  say("beta1", optimizer.beta1, usual.beta1);
+  say("beta2", optimizer.beta2, usual.beta2);
+  say("epsilon", optimizer.epsilon, usual_epsilon(optimizer.kind));
+  say("lazy-rows", optimizer.lazy_rows, usual.lazy_rows);
+  say("lr-floor", rate_.floor, usual_rate.floor);
+  say("plateau-patience", rate_.patience, usual_rate.patience);
+  say("plateau-threshold", rate_.threshold, usual_rate.threshold);
+  return object;
+}
+
+/// The options say which files there are to be, and none takes the place of another.
+Status Course::check_files() const {
+  if (!options_.metric.empty() && options_.dev.empty())
+    return bad("--metric is measured on the inputs of --dev, which is not given");
+  std::error_code none;
+  for (const auto &[flag, written] : {std::pair("--log", options_.log), std::pair("--plot", options_.plot)})
+    for (const auto &[other, read] : {std::pair("--train", options_.train), std::pair("--dev", options_.dev)})
+      if (!written.empty() && !read.empty() && std::filesystem::equivalent(written, read, none))
+        return bad(std::string(flag) + " would replace the file of " + other);
+  if (!options_.plot.empty() && options_.log.empty() && !folder_)
+    return bad("--plot draws the log, which --out or --log keep");
+  return Status();
+}
+
+/// The metric, and the inputs of --train and --dev.
+Status Course::read_data() {
+  if (options_.metric.empty())
+    metric_ = Metric::of_loss(loss_);
+  else if (Status status = Metric::parse(options_.metric, info_, metric_); !status.ok())
+    return status;
+  const EntryInfo &loss = info_.entries[loss_], &measured = info_.entries[metric_->entry()];
+  if (Status status = DataSet::read(options_.train, info_, loss, /*target=*/nullptr, train_); !status.ok())
+    return status;
+  reader_.emplace(info_, loss);
+  if (options_.dev.empty())
+    return Status();
+  TargetPath target;
+  if (!options_.target.empty())
+    target.name = options_.target;
+  dev_reader_.emplace(info_, measured);
+  return DataSet::read(options_.dev, info_, measured, metric_->needs_target() ? &target : nullptr, dev_);
+}
+
+/// Opens the folder, goes on with what lies there, and opens the log.
+Status Course::begin_keeping() {
+  if (!options_.weights.empty()) {
+    std::string text;
+    if (Status status = read_file(options_.weights, text); !status.ok())
+      return status;
+    weights_hash_ = "a file with hash " + hash_of(std::move(text));
+  }
+  if (!folder_) {
+    if (options_.resume)
+      return bad("--resume goes on with what lies in the folder of --out, which is not given");
+    meter_.say("without --out nothing is kept");
+  } else {
+    if (Status status = folder_->open(); !status.ok())
+      return status;
+    if (folder_->exists() && !options_.resume)
+      return bad(options_.out + ": holds a training already; --resume goes on with it, another --out begins "
+                                "another one");
+    if (folder_->exists()) {
+      if (Status status = folder_->load(weights_, optimizer_, progress_, asked()); !status.ok())
+        return status;
+      if (Status status = model_.renew(weights_); !status.ok())
+        return status;
+      meter_.say("resumes after epoch " + std::to_string(progress_.epoch) + ", step " +
+                 std::to_string(progress_.step));
+    } else if (options_.resume) {
+      meter_.say(options_.out + ": holds no training yet, begins one");
+    }
+  }
+  const std::string file = !options_.log.empty() ? options_.log : folder_ ? folder_->file("log.csv") : "";
+  return file.empty() ? Status() : Log::open(file, progress_.log_bytes, log_);
+}
+
+Status Course::prepare() {
+  if (Status status = check(options_); !status.ok())
+    return status;
+  if (Status status = find_loss(info_, options_.loss, loss_); !status.ok())
+    return status;
+  if (Status status = make_model(); !status.ok())
+    return status;
+  if (info_.entries[loss_].gradients.empty())
+    return bad("loss `" + info_.entries[loss_].name + "` depends on no param: there is nothing to train");
+  if (Status status = set_parameters(); !status.ok())
+    return status;
+  if (Status status = check_files(); !status.ok())
+    return status;
+  if (Status status = read_data(); !status.ok())
+    return status;
+  const auto batch = static_cast<size_t>(options_.batch);
+  const auto steps = static_cast<int64_t>((train_->size() + batch - 1) / batch);
+  rate_.every = options_.every_epochs * steps;
+  rate_.total = options_.epochs * steps;
+  rate_.more_is_better = !metric_->is_better(0, 1);
+  if (Status status = dbc::check(rate_); !status.ok())
+    return status;
+  if (Status status = begin_keeping(); !status.ok())
+    return status;
+  return plot(); // if it cannot be written, that is said before anything is trained
+}
+
+Status Course::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
+  reader_->clear(batch_);
+  input_numbers_.clear();
+  for (size_t i = begin; i < end; ++i) {
+    if (Status status = reader_->append(train_->line(order[i]), batch_); !status.ok())
+      return status; // it was right when it was read: there is no memory
+    input_numbers_.push_back(static_cast<int64_t>(order[i]));
+  }
+  // The mean over the batch of each input's own weight times its loss.
+  input_weights_ = reader_->weights();
+  for (float &weight : input_weights_)
+    weight /= static_cast<float>(end - begin);
+  return Status();
+}
+
+void Course::warn(const DataSet &data, size_t line, const Status &status) {
+  if (!warned_.insert({&data, line}).second)
+    return;
+  if (warned_.size() <= kMostWarned)
+    meter_.say("warning: " + data.name(line) + ": is left out: " + without_input(status.message));
+  else if (warned_.size() == kMostWarned + 1)
+    meter_.say("warning: more lines are left out; they are not named");
+}
+
+/// The first parameter whose gradient has an infinity or NaN.
+std::optional<std::string> Course::not_finite_gradient() const {
+  const Outputs &outputs = session_->outputs(loss_);
+  for (size_t param = 0; param < info_.params.size(); ++param) {
+    const auto number = static_cast<int32_t>(param);
+    const size_t size = outputs.gradient_size(number);
+    const float *f32 = outputs.gradient_f32(number);
+    const double *f64 = outputs.gradient_f64(number);
+    for (size_t i = 0; i < size; ++i)
+      if (!std::isfinite(f32 ? f32[i] : f64[i]))
+        return info_.params[param].name;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Course::find_not_finite(const std::vector<size_t> &order, size_t begin,
+                                                   size_t end) {
+  const Outputs &outputs = session_->outputs(loss_);
+  bool finite = true;
+  for (size_t i = begin; i < end && finite; ++i)
+    finite = std::isfinite(outputs.number(0, i - begin));
+  std::optional<std::string> param = not_finite_gradient();
+  if (finite && !param)
+    return std::nullopt;
+  // Which input is it: each by itself.
+  for (size_t i = begin; i < end; ++i) {
+    if (!fill(order, i, i + 1).ok())
+      continue; // then it is not found
+    session_->weigh_losses(input_weights_.data(), 1);
+    session_->set_dropout(options_.seed, progress_.step);
+    session_->number_inputs(input_numbers_.data(), 1);
+    if (!session_->run(loss_, batch_).ok() || !session_->status(0).ok())
+      continue;
+    const double loss = session_->outputs(loss_).number(0, 0);
+    std::optional<std::string> own = not_finite_gradient();
+    if (std::isfinite(loss) && !own)
+      continue;
+    if (own)
+      param = own;
+    return "step " + std::to_string(progress_.step + 1) + ": " + train_->name(order[i]) + " has the loss " +
+           general(loss, 6) + (own ? ", and the gradient of `" + *own + "` is not finite" : "");
+  }
+  return "step " + std::to_string(progress_.step + 1) + ": the gradient of `" + param.value_or("?") +
+         "` over the batch is not finite, though each input's is; the batch begins with " +
+         train_->name(order[begin]);
+}
+
+Status Course::step(const std::vector<size_t> &order, size_t begin, size_t end) {
+  const auto start = std::chrono::steady_clock::now();
+  if (Status status = fill(order, begin, end); !status.ok())
+    return status;
+  session_->weigh_losses(input_weights_.data(), static_cast<int32_t>(input_weights_.size()));
+  // What is dropped depends on neither the batch nor on when the training was begun.
+  session_->set_dropout(options_.seed, progress_.step);
+  session_->number_inputs(input_numbers_.data(), static_cast<int32_t>(input_numbers_.size()));
+  if (Status status = session_->run(loss_, batch_); !status.ok())
+    return status;
+  if (session_->failed() == static_cast<int32_t>(end - begin)) {
+    for (size_t i = begin; i < end; ++i)
+      warn(*train_, order[i], session_->status(static_cast<int32_t>(i - begin)));
+    return Status(); // there is nothing to learn from
+  }
+  double loss_sum = 0;
+  int64_t inputs = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const Status &status = session_->status(static_cast<int32_t>(i - begin));
+    if (!status.ok()) {
+      warn(*train_, order[i], status);
+      continue;
+    }
+    loss_sum += session_->outputs(loss_).number(0, i - begin);
+    ++inputs;
+  }
+  auto not_finite = [&](const Status &status) {
+    std::optional<std::string> found = find_not_finite(order, begin, end);
+    const std::string what =
+        found         ? *found
+        : status.ok() ? "step " + std::to_string(progress_.step + 1) + ": the losses' sum is not finite"
+                      : status.message;
+    return failure(what + "; training ends, and what was saved stays", Code::bad_input);
+  };
+  if (!std::isfinite(loss_sum))
+    return not_finite(Status());
+  optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
+  if (Status status = optimizer_.step(weights_, session_->outputs(loss_)); !status.ok())
+    return not_finite(status);
+  if (Status status = model_.renew(weights_, optimizer_); !status.ok())
+    return status;
+  progress_.loss_sum += loss_sum;
+  progress_.inputs += inputs;
+  progress_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Status();
+}
+
+Status Course::run_epoch() {
+  const std::vector<size_t> order = shuffled(train_->size(), options_.seed, progress_.epoch + 1);
+  const auto batch = static_cast<size_t>(options_.batch);
+  const double before = progress_.seconds;
+  const int64_t inputs_before = progress_.inputs;
+  const std::string metric =
+      log_ && !log_->rows().empty() ? metric_->name() + " " + fixed(log_->rows().back().metric, 4) : "";
+  for (size_t begin = static_cast<size_t>(progress_.batch) * batch; begin < order.size(); begin += batch) {
+    if (Status status = step(order, begin, std::min(begin + batch, order.size())); !status.ok())
+      return status;
+    ++progress_.step;
+    ++progress_.batch;
+    const double seconds = progress_.seconds - before;
+    meter_.show(progress_.epoch + 1, options_.epochs, progress_.inputs, static_cast<int64_t>(order.size()),
+                progress_.loss_sum / static_cast<double>(std::max<int64_t>(progress_.inputs, 1)),
+                seconds > 0 ? static_cast<double>(progress_.inputs - inputs_before) / seconds : 0, metric);
+    if (options_.checkpoint_every > 0 && progress_.step % options_.checkpoint_every == 0)
+      if (Status status = checkpoint(); !status.ok())
+        return status;
+  }
+  epoch_rate_ = progress_.seconds > before
+                    ? static_cast<double>(progress_.inputs - inputs_before) / (progress_.seconds - before)
+                    : 0;
+  return finish_epoch();
+}
+
+Status Course::measure(double &metric) {
+  if (!dev_) {
+    metric = progress_.loss_sum / static_cast<double>(progress_.inputs);
+    return Status();
+  }
+  session_->drop_elements(false);
+  session_->give_gradients(false);
+  Status status = measure_dev(metric);
+  session_->drop_elements(true);
+  session_->give_gradients(true);
+  return status;
+}
+
+Status Course::measure_dev(double &metric) {
+  metric_->clear();
+  const EntryInfo &entry = info_.entries[metric_->entry()];
+  for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
+    const size_t end = std::min(begin + kDevBatch, dev_->size());
+    dev_reader_->clear(batch_);
+    for (size_t i = begin; i < end; ++i)
+      if (Status status = dev_reader_->append(dev_->line(i), batch_); !status.ok())
+        return status;
+    if (Status status = session_->run(metric_->entry(), batch_); !status.ok())
+      return status;
+    for (size_t i = begin; i < end; ++i) {
+      const auto input = static_cast<int32_t>(i - begin);
+      if (const Status &status = session_->status(input); !status.ok()) {
+        warn(*dev_, i, status);
+        continue;
+      }
+      const std::vector<double> &target = dev_->target(i);
+      if (!metric_->add(output_value(session_->outputs(metric_->entry()), entry, input), target))
+        return failure(dev_->name(i) + ": `" + entry.name + "` does not give as many numbers as the " +
+                           std::to_string(target.size()) + " to compare with",
+                       Code::bad_input);
+    }
+  }
+  if (metric_->count() == 0)
+    return failure(dev_->file() + ": no line could be computed", Code::bad_input);
+  metric = metric_->value();
+  return Status();
+}
+
+Status Course::finish_epoch() {
+  if (progress_.inputs == 0)
+    return failure(train_->file() + ": no line could be computed", Code::bad_input);
+  const double loss = progress_.loss_sum / static_cast<double>(progress_.inputs);
+  double metric = 0;
+  if (Status status = measure(metric); !status.ok())
+    return status;
+  const double last_rate = rate_at(rate_, progress_.step - 1, progress_.plateau);
+  ++progress_.epoch;
+  progress_.batch = 0;
+  progress_.loss_sum = 0;
+  progress_.inputs = 0;
+  observe(rate_, metric, progress_.plateau);
+  // No number, such as the correlation with a constant, is better than none.
+  const bool better =
+      !std::isnan(metric) && (progress_.best.epoch == 0 || metric_->is_better(metric, progress_.best.metric));
+  progress_.since_best = better ? 0 : progress_.since_best + 1;
+  if (better) {
+    progress_.best = {progress_.epoch, loss, metric};
+    if (folder_)
+      if (Status status = save_weights(folder_->file("best.safetensors"), weights_); !status.ok())
+        return status;
+  }
+  if (log_) {
+    if (Status status = log_->add(
+            {progress_.epoch, progress_.step, loss, metric, last_rate, epoch_rate_, progress_.seconds});
+        !status.ok())
+      return status;
+    progress_.log_bytes = log_->bytes();
+  }
+  const std::string measured = dev_ ? ", dev " + metric_->name() + " " + fixed(metric, 4) : "";
+  meter_.say("epoch " + std::to_string(progress_.epoch) + ": loss " + fixed(loss, 4) + measured +
+             (better ? " (best)" : "") + ", " + fixed(epoch_rate_, 0) + " inputs/s");
+  if (Status status = checkpoint(); !status.ok())
+    return status;
+  return plot();
+}
+
+Status Course::checkpoint() {
+  return folder_ ? folder_->save(weights_, optimizer_, progress_, asked()) : Status();
+}
+
+Status Course::plot() const {
+  if (options_.plot.empty())
+    return Status();
+  return write_file(options_.plot, draw_curves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
+                                               metric_->name(), progress_.best.epoch));
+}
+
+bool Course::due_to_stop() const {
+  return progress_.epoch >= options_.epochs ||
+         (options_.patience > 0 && progress_.since_best >= options_.patience);
+}
+
+Status Course::run() {
+  while (!due_to_stop())
+    if (Status status = run_epoch(); !status.ok()) {
+      meter_.clear();
+      return status;
+    }
+  if (progress_.epoch < options_.epochs)
+    meter_.say("no better " + metric_->name() + " for " + std::to_string(progress_.since_best) +
+               " epochs: training ends");
+  return Status();
+}
+
+} // namespace dbc::train

@@ -1,0 +1,91 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The course of a training: epochs of steps, a metric after each, checkpoints, the log.
+#pragma once
+
+#include "Checkpoint.h"
+#include "DataSet.h"
+#include "Json.h"
+#include "Log.h"
+#include "Meter.h"
+#include "Metric.h"
+
+#include <dbc/batch.h>
+#include <dbc/io/instances.h>
+#include <dbc/model.h>
+#include <dbc/session.h>
+#include <dbc/train/options.h>
+#include <dbc/train/trainer.h>
+#include <dbc/weights.h>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dbc::train {
+
+/// What dbc::Trainer does; may throw std::bad_alloc.
+class Course {
+public:
+  Course(const TrainOptions &options, const ModelCode &code);
+
+  /// Reads the data, and what is to be resumed.
+  Status prepare();
+  /// Trains to the end. Of an error in the course the last checkpoint is kept.
+  Status run();
+  /// The best epoch; of an epoch 0 there is none.
+  const EpochResult &best() const { return progress_.best; }
+  const Weights &weights() const { return weights_; }
+
+private:
+  Status set_parameters();
+  /// Calls `set` with each parameter of that path, or under it; an error if there is none.
+  Status set_each(const std::string &option, const std::string &name,
+                  const std::function<void(int32_t)> &set) const;
+  Status check_files() const;
+  Status make_model();
+  Status read_data();
+  Status begin_keeping();
+  Json asked() const;
+  Status run_epoch();
+  Status step(const std::vector<size_t> &order, size_t begin, size_t end);
+  Status finish_epoch();
+  Status checkpoint();
+  Status plot() const;
+  /// The metric after an epoch.
+  Status measure(double &metric);
+  Status measure_dev(double &metric);
+  /// What stops a training: a loss or gradient that is infinite or NaN, in words; none: all are finite.
+  std::optional<std::string> find_not_finite(const std::vector<size_t> &order, size_t begin, size_t end);
+  std::optional<std::string> not_finite_gradient() const;
+  Status fill(const std::vector<size_t> &order, size_t begin, size_t end);
+  void warn(const DataSet &data, size_t line, const Status &status);
+  bool due_to_stop() const;
+
+  const TrainOptions options_;
+  const ModelCode &code_;
+  const ModelInfo &info_;
+  Weights weights_;
+  Model model_;
+  int32_t loss_ = -1;
+  std::optional<Metric> metric_;
+  std::optional<DataSet> train_, dev_;
+  std::optional<InstanceReader> reader_, dev_reader_;
+  Batch batch_;
+  std::vector<float> input_weights_;
+  std::vector<int64_t> input_numbers_;
+  std::optional<Session> session_; ///< of the model, which is made first
+  Optimizer optimizer_;
+  LearningRate rate_;
+  std::string weights_hash_; ///< of the file that is trained from on
+  std::optional<CheckpointFolder> folder_;
+  std::optional<Log> log_;
+  Progress progress_;
+  double epoch_rate_ = 0; ///< inputs a second of the last epoch, as far as it was run here
+  Meter meter_;
+  std::set<std::pair<const DataSet *, size_t>> warned_; ///< lines that could not be computed
+};
+
+} // namespace dbc::train
