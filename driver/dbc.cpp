@@ -5,14 +5,12 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "frontend/syntax/Diagnostics.h"
+#include "runtime/train/Crash.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <csignal>
-#include <cstring>
 #include <iostream>
-#include <unistd.h>
 
 using namespace dbc::driver;
 
@@ -20,46 +18,6 @@ namespace {
 
 /// More nodes, elements or depth is not drawn.
 constexpr int64_t kMostDrawn = 1000000;
-
-/// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal
-/// handler.
-char typed[4096];
-
-void say(const char *text) {
-  if (write(STDERR_FILENO, text, std::strlen(text)) < 0)
-    _exit(kInternal);
-}
-
-/// Says that the mistake is ours and how to show it. Calls nothing that a signal handler may not.
-void sayInternalError(const char *what) {
-  say("dbc: internal error: ");
-  say(what);
-  say("\nThis is a mistake in dbc, not in your model. Please report it with the model and this command:\n ");
-  say(typed);
-  say("\n");
-}
-
-extern "C" void onSignal(int number) {
-  sayInternalError(number == SIGABRT   ? "aborted"
-                   : number == SIGSEGV ? "segmentation fault"
-                                       : "illegal operation");
-  _exit(kInternal);
-}
-
-void catchSignals() {
-#ifndef __SANITIZE_ADDRESS__  // its own report says more
-  static char stack[1 << 16]; // a stack that overflowed cannot be used
-  stack_t alternative = {};
-  alternative.ss_sp = stack;
-  alternative.ss_size = sizeof(stack);
-  sigaltstack(&alternative, nullptr);
-  struct sigaction action = {};
-  action.sa_handler = onSignal;
-  action.sa_flags = SA_ONSTACK;
-  for (int number : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE})
-    sigaction(number, &action, nullptr);
-#endif
-}
 
 /// `name=value` into a map of dims.
 std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text) {
@@ -534,10 +492,7 @@ int dispatch(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
-  for (int i = 0; i < argc; ++i)
-    std::strncat(std::strncat(typed, " ", sizeof(typed) - std::strlen(typed) - 1), argv[i],
-                 sizeof(typed) - std::strlen(typed) - 1);
-  catchSignals();
+  dbc::train::report_crashes(argc, argv);
   // Nothing below throws on purpose, apart from memory that runs out.
   try {
     return dispatch(argc, argv);
@@ -545,7 +500,7 @@ int main(int argc, char **argv) {
     std::cerr << "dbc: error: out of memory\n";
     return kUserError;
   } catch (const std::exception &error) {
-    sayInternalError(error.what());
+    dbc::train::report_internal_error(error.what());
     return kInternal;
   }
 }

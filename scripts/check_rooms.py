@@ -30,6 +30,8 @@ RULES = {
     "driver": ["ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*", "llvm"],
     "runtime": [],
     "runtime/train": ["runtime"],
+    "runtime/fuzz": ["runtime", "runtime/tests"],
+    "runtime/tests": ["runtime", "runtime/train"],
     "examples": ["runtime/*"],
     "bench": ["runtime"],
 }

@@ -6,6 +6,7 @@ if(DBC_IO)
     train/Blake3.cpp
     train/Checkpoint.cpp
     train/Course.cpp
+    train/Crash.cpp
     train/Curves.cpp
     train/DataSet.cpp
     train/Json.cpp

@@ -4,6 +4,7 @@
 #include "../io/Nearest.h"
 #include "../io/Result.h"
 #include "Course.h"
+#include "Crash.h"
 #include "Json.h"
 
 #include <dbc/train/trainer.h>
@@ -92,6 +93,7 @@ int train_main(const TrainOptions &options, const ModelCode &code) {
 }
 
 int train_main(int argc, char **argv, const ModelCode &code) {
+  train::report_crashes(argc, argv);
   TrainOptions options;
   const Status status = argc == 2 ? parse_options(argv[1], options)
                                   : io::failure("a trainer has one argument, its options as JSON");

@@ -57,9 +57,10 @@ private:
 };
 
 /// A whole `main`: trains, and says on stdout what the best epoch is, as JSON, or on stderr what is wrong.
-/// Gives what `main` gives: 0; 1 for a mistake of the user's; 2 for one in the options; 70 for one in dbc.
+/// Gives what `main` gives: 0, or 1, or 70 if the mistake is in dbc.
 int train_main(const TrainOptions &options, const ModelCode &code);
-/// The same with the options as the program's one argument, as to_json(options) writes them.
+/// The same with the options as the program's one argument, as to_json(options) writes them; 2 if it is none.
+/// Signals of a crash say that the mistake is in dbc, too, and exit with 70.
 int train_main(int argc, char **argv, const ModelCode &code);
 
 } // namespace dbc
