@@ -240,8 +240,12 @@ Status Course::prepare() {
     return status;
   if (Status status = make_model(); !status.ok())
     return status;
-  if (info_.entries[loss_].gradients.empty())
-    return bad("loss `" + info_.entries[loss_].name + "` depends on no param: there is nothing to train");
+  if (info_.entries[loss_].gradients.empty()) {
+    const bool none = std::none_of(info_.entries.begin(), info_.entries.end(),
+                                   [](const EntryInfo &entry) { return entry.is_differentiated(); });
+    return bad("loss `" + info_.entries[loss_].name + "` depends on no param: there is nothing to train" +
+               (none ? "; or the model was compiled without `--mode train`" : ""));
+  }
   if (Status status = set_parameters(); !status.ok())
     return status;
   if (Status status = check_files(); !status.ok())
