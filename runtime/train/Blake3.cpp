@@ -22,8 +22,18 @@ enum Flag : uint32_t { kChunkStart = 1, kChunkEnd = 2, kParent = 4, kRoot = 8 };
 
 constexpr Words kIv = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                        0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
-/// Which word of the block stands where in the next round.
-constexpr std::array<int, 16> kPermutation = {2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8};
+/// Which words of the block each round takes, in its order: those of the round before, permuted.
+constexpr std::array<std::array<int, 16>, 7> schedule() {
+  constexpr int permutation[] = {2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8};
+  std::array<std::array<int, 16>, 7> all{};
+  for (int i = 0; i < 16; ++i)
+    all[0][i] = i;
+  for (int round = 1; round < 7; ++round)
+    for (int i = 0; i < 16; ++i)
+      all[round][i] = all[round - 1][permutation[i]];
+  return all;
+}
+constexpr auto kSchedule = schedule();
 
 uint32_t turned(uint32_t x, int bits) { return x >> bits | x << (32 - bits); }
 
@@ -40,8 +50,8 @@ void mix(uint32_t *v, int a, int b, int c, int d, uint32_t x, uint32_t y) {
 }
 
 /// The chaining value behind a block of `length` bytes; of the root the first half of the output.
-Words compress(const Words &chaining, std::array<uint32_t, 16> block, uint64_t counter, uint32_t length,
-               uint32_t flags) {
+Words compress(const Words &chaining, const std::array<uint32_t, 16> &block, uint64_t counter,
+               uint32_t length, uint32_t flags) {
   uint32_t v[16];
   std::copy(chaining.begin(), chaining.end(), v);
   std::copy_n(kIv.begin(), 4, v + 8);
@@ -50,14 +60,12 @@ Words compress(const Words &chaining, std::array<uint32_t, 16> block, uint64_t c
   v[14] = length;
   v[15] = flags;
   for (int round = 0; round < 7; ++round) {
+    const auto &at = kSchedule[round];
     for (int i = 0; i < 4; ++i)
-      mix(v, i, i + 4, i + 8, i + 12, block[2 * i], block[2 * i + 1]);
+      mix(v, i, i + 4, i + 8, i + 12, block[at[2 * i]], block[at[2 * i + 1]]);
     for (int i = 0; i < 4; ++i)
-      mix(v, i, (i + 1) % 4 + 4, (i + 2) % 4 + 8, (i + 3) % 4 + 12, block[8 + 2 * i], block[9 + 2 * i]);
-    std::array<uint32_t, 16> next;
-    for (int i = 0; i < 16; ++i)
-      next[i] = block[kPermutation[i]];
-    block = next;
+      mix(v, i, (i + 1) % 4 + 4, (i + 2) % 4 + 8, (i + 3) % 4 + 12, block[at[8 + 2 * i]],
+          block[at[9 + 2 * i]]);
   }
   Words out;
   for (int i = 0; i < 8; ++i)
