@@ -4,8 +4,8 @@
 #pragma once
 
 #include "codegen/Codegen.h"
-#include "driver/Exit.h"
 #include "driver/CompiledCode.h"
+#include "driver/Exit.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
