@@ -6,6 +6,7 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "oracle/Describe.h"
+#include "llvm/Support/FileSystem.h"
 #include <dbc/train/trainer.h>
 
 namespace dbc::driver {
@@ -30,20 +31,27 @@ Exit trainCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
-  // Before the C++ is compiled, which takes a while.
-  int32_t loss = -1;
-  if (Status status = find_loss(oracle::describe(unit.meaning()), options.train.loss, loss); !status.ok())
-    return fail(status);
-  GeneratedCode code;
-  if (Exit exit = unit.generate(code))
-    return exit;
-  code.main = mainOf(code);
   TrainOptions asked = options.train;
   asked.seed = options.seed;
   asked.weights = options.weights;
   asked.optimizer.epsilon = usual_epsilon(asked.optimizer.kind);
-  asked.program = hashOf({code.source});
   asked.dims = options.model.dims;
+  // What can be said before the C++ is compiled, which takes a while.
+  if (Status status = check(asked); !status.ok())
+    return fail(status);
+  int32_t loss = -1;
+  if (Status status = find_loss(oracle::describe(unit.meaning()), asked.loss, loss); !status.ok())
+    return fail(status);
+  for (const auto &[flag, written] : {std::pair("--log", asked.log), std::pair("--plot", asked.plot)})
+    for (const std::string &source : unit.files())
+      if (!written.empty() && llvm::sys::fs::equivalent(written, source))
+        return fail(llvm::createStringError(std::string(flag) + " would replace " + source +
+                                            ", which the model is made of"));
+  GeneratedCode code;
+  if (Exit exit = unit.generate(code))
+    return exit;
+  code.main = mainOf(code);
+  asked.program = hashOf({code.source});
   return becomeTrainer(code, options.model.verbose, to_json(asked));
 }
 

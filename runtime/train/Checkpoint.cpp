@@ -26,11 +26,12 @@ using io::failure;
 
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 constexpr char kState[] = "state.json";
 constexpr char kWeights[] = "last.safetensors", kOptimizer[] = "last.optimizer.safetensors";
 constexpr char kBest[] = "best.safetensors";
 constexpr char kNew[] = ".new";
+constexpr char kProgress[] = "progress"; // what has no file of its own has a hash, too
 
 /// The object that stands under a key; null if there is none.
 const Json *object_in(const Json &object, const char *key) {
@@ -98,7 +99,7 @@ Status hash_of_file(const std::string &file, std::string &hash) {
   std::string text;
   if (Status status = read_file(file, text); !status.ok())
     return status;
-  hash = hash_of(std::move(text));
+  hash = hash_of(text);
   return Status();
 }
 
@@ -149,6 +150,10 @@ Status remove_leftovers(const std::string &folder) {
 }
 
 } // namespace
+
+std::vector<std::string> CheckpointFolder::files() const {
+  return {file(kState), file(kWeights), file(kOptimizer), file(kBest)};
+}
 
 bool CheckpointFolder::exists() const { return train::exists(file(kState)); }
 
@@ -204,8 +209,10 @@ Status CheckpointFolder::write_new(const Weights &weights, const Optimizer &opti
       return status;
     hashes[name] = hash;
   }
+  const Json made = to_json(progress);
+  hashes[kProgress] = hash_of(to_text(made));
   const Json all = {
-      {"version", kVersion}, {"asked", asked}, {"progress", to_json(progress)}, {"files", std::move(hashes)}};
+      {"version", kVersion}, {"asked", asked}, {"progress", made}, {"hashes", std::move(hashes)}};
   state = to_text(all, /*indent=*/2) + "\n";
   return Status();
 }
@@ -216,7 +223,7 @@ Status CheckpointFolder::check(const Json &state, const Json &asked) const {
   if (state.is_discarded())
     return unreadable("is no JSON: it was cut or changed");
   const Json *was = object_in(state, "asked");
-  if (!was || !object_in(state, "progress") || !object_in(state, "files"))
+  if (!was || !object_in(state, "progress") || !object_in(state, "hashes"))
     return unreadable("is no state of a training");
   if (const auto version = state.find("version"); version == state.end() || *version != kVersion)
     return unreadable("was written by another version of dbc");
@@ -227,7 +234,13 @@ Status CheckpointFolder::check(const Json &state, const Json &asked) const {
       keys.push_back(item.key());
   std::sort(keys.begin() + 4, keys.end());
   for (const std::string &key : keys)
-    if (!was->contains(key) || !asked.contains(key) || was->at(key) != asked.at(key))
+    if (was->contains(key) && asked.contains(key) && was->at(key) == asked.at(key))
+      continue;
+    else if (key == "program" && was->contains(key) && was->at(key).is_string() && asked.at(key).is_string())
+      return unreadable(
+          "this training began with another program: the model has changed, or what it is compiled "
+          "with; one goes on with what it began with");
+    else
       return unreadable("this training began with " + key + " " + shown(*was, key) + ", not " +
                         shown(asked, key) + "; one goes on with what it began with");
   return Status();
@@ -244,9 +257,11 @@ Status CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progress &
   Progress read;
   if (!from_json(state["progress"], read))
     return failure(file(kState) + ": is no whole state of a training");
+  if (state["hashes"].value(kProgress, Json()) != hash_of(to_text(state["progress"])))
+    return failure(file(kState) + ": was changed since the training wrote it");
   for (const char *name : {kWeights, kOptimizer}) {
-    const auto hash = state["files"].find(name);
-    const bool known = hash != state["files"].end() && hash->is_string();
+    const auto hash = state["hashes"].find(name);
+    const bool known = hash != state["hashes"].end() && hash->is_string();
     if (Status status = settle(file(name), known ? hash->get<std::string>() : ""); !status.ok())
       return status;
   }

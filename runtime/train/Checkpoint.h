@@ -13,6 +13,7 @@
 #include <dbc/weights.h>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace dbc::train {
 
@@ -47,6 +48,8 @@ public:
   CheckpointFolder &operator=(const CheckpointFolder &) = delete;
 
   std::string file(const char *name) const { return folder_ + "/" + name; }
+  /// All that it has, but the log.
+  std::vector<std::string> files() const;
   /// Whether there is a checkpoint.
   bool exists() const;
   /// Makes the folder, if it is not there, and keeps others away until this is gone: an error if another

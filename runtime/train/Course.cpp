@@ -171,11 +171,24 @@ Json Course::asked() const {
 Status Course::check_files() const {
   if (!options_.metric.empty() && options_.dev.empty())
     return bad("--metric is measured on the inputs of --dev, which is not given");
-  std::error_code none;
-  for (const auto &[flag, written] : {std::pair("--log", options_.log), std::pair("--plot", options_.plot)})
-    for (const auto &[other, read] : {std::pair("--train", options_.train), std::pair("--dev", options_.dev)})
-      if (!written.empty() && !read.empty() && std::filesystem::equivalent(written, read, none))
+  const auto same = [](const std::string &a, const std::string &b) { // which need not be there yet
+    std::error_code none;
+    return !a.empty() && !b.empty() &&
+           (std::filesystem::equivalent(a, b, none) ||
+            std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none));
+  };
+  for (const auto &[flag, written] : {std::pair("--log", options_.log), std::pair("--plot", options_.plot)}) {
+    for (const auto &[other, read] : {std::pair("--train", options_.train), std::pair("--dev", options_.dev),
+                                      std::pair("--weights", options_.weights)})
+      if (same(written, read))
         return bad(std::string(flag) + " would replace the file of " + other);
+    if (folder_)
+      for (const std::string &kept : folder_->files())
+        if (same(written, kept))
+          return bad(std::string(flag) + " would replace " + kept + ", which the training keeps");
+  }
+  if (same(options_.plot, options_.log) || (folder_ && same(options_.plot, folder_->file("log.csv"))))
+    return bad("--plot would replace the log that it draws");
   if (!options_.plot.empty() && options_.log.empty() && !folder_)
     return bad("--plot draws the log, which --out or --log keep");
   return Status();
@@ -197,7 +210,15 @@ Status Course::read_data() {
   if (!options_.target.empty())
     target.name = options_.target;
   dev_reader_.emplace(info_, measured);
-  return DataSet::read(options_.dev, info_, measured, metric_->needs_target() ? &target : nullptr, dev_);
+  if (Status status =
+          DataSet::read(options_.dev, info_, measured, metric_->needs_target() ? &target : nullptr, dev_);
+      !status.ok())
+    return status;
+  for (size_t i = 0; i < dev_->size(); ++i)
+    if (std::string wrong = metric_->misfit(dev_->target(i)); !wrong.empty())
+      return failure(dev_->name(i) + ": what `" + measured.name + "` is compared with: " + wrong,
+                     Code::bad_input);
+  return Status();
 }
 
 /// Opens the folder, goes on with what lies there, and opens the log.
@@ -206,7 +227,7 @@ Status Course::begin_keeping() {
     std::string text;
     if (Status status = read_file(options_.weights, text); !status.ok())
       return status;
-    weights_hash_ = "a file with hash " + hash_of(std::move(text));
+    weights_hash_ = "a file with hash " + hash_of(text);
   }
   if (!folder_) {
     if (options_.resume)
@@ -438,10 +459,10 @@ Status Course::measure_dev(double &metric) {
         warn(*dev_, i, status);
         continue;
       }
-      const std::vector<double> &target = dev_->target(i);
-      if (!metric_->add(output_value(session_->outputs(metric_->entry()), entry, input), target))
-        return failure(dev_->name(i) + ": `" + entry.name + "` does not give as many numbers as the " +
-                           std::to_string(target.size()) + " to compare with",
+      const Value found = output_value(session_->outputs(metric_->entry()), entry, input);
+      if (std::string wrong = metric_->add(found, dev_->target(i)); !wrong.empty())
+        return failure("epoch " + std::to_string(progress_.epoch + 1) + ": " + dev_->name(i) + ": `" +
+                           entry.name + "` " + wrong + "; training ends, and what was saved stays",
                        Code::bad_input);
     }
   }
@@ -514,6 +535,8 @@ Status Course::run() {
   if (progress_.epoch < options_.epochs)
     meter_.say("no better " + metric_->name() + " for " + std::to_string(progress_.since_best) +
                " epochs: training ends");
+  if (progress_.best.epoch == 0)
+    meter_.say("warning: after no epoch was the " + metric_->name() + " a number: there are no best weights");
   return Status();
 }
 

@@ -43,22 +43,34 @@ static const Json *field_of(const Json &line, const Json &node, const std::strin
   return constructor.is_object() && !constructor.empty() ? member(&*constructor.begin(), name) : nullptr;
 }
 
-/// False: the line has none.
-static bool read_target(const Json &line, const EntryInfo &entry, const TargetPath &path,
-                        std::vector<double> &to) {
+/// What is wrong with what the line is to be compared with, in words; empty: it is in `to`.
+static std::string read_target(const Json &line, const EntryInfo &entry, const TargetPath &path,
+                               std::vector<double> &to) {
+  const auto take = [&](const Json &value, const std::string &what) {
+    return read_numbers(value, to) ? "" : what + " is neither a number or bool nor a list of these";
+  };
   if (const Json *target = member(&line, "target"))
-    return read_numbers(*target, to);
+    return take(*target, "\"target\"");
   const Json *args = member(&line, "args");
   if (const Json *argument = member(args, path.name))
-    return read_numbers(*argument, to);
+    return take(*argument, "the argument `" + path.name + "`");
+  const std::string absent =
+      "nothing to compare with: the line has no \"target\", and no `" + path.name + "` among its args" +
+      (entry.args.empty() ? std::string() : " or the fields of what `" + entry.args[0].name + "` names") +
+      " (--target takes another name)";
   const Json *first = entry.args.empty() ? nullptr : member(args, entry.args[0].name);
   if (first == nullptr)
-    return false;
-  const auto read_field = [&](const Json &node) {
+    return absent;
+  const auto take_field = [&](const Json &node) {
     const Json *field = field_of(line, node, path.name);
-    return field != nullptr && read_numbers(*field, to);
+    return field == nullptr ? absent : take(*field, "the field `" + path.name + "`");
   };
-  return first->is_array() ? std::all_of(first->begin(), first->end(), read_field) : read_field(*first);
+  if (!first->is_array())
+    return take_field(*first);
+  for (const Json &node : *first)
+    if (std::string wrong = take_field(node); !wrong.empty())
+      return wrong;
+  return "";
 }
 
 Status DataSet::read(const std::string &file, const ModelInfo &info, const EntryInfo &entry,
@@ -89,10 +101,10 @@ Status DataSet::read(const std::string &file, const ModelInfo &info, const Entry
       refuse(without_input(status.message));
       continue;
     }
-    if (target != nullptr && !read_target(Json::parse(line), entry, *target, to))
-      refuse("nothing to compare with: the line has no number or list of numbers \"target\", and `" +
-             entry.name + "` has no argument, and its first argument no field, `" + target->name +
-             "` (--target takes another name)");
+    if (target == nullptr)
+      continue;
+    if (std::string unfit = read_target(Json::parse(line), entry, *target, to); !unfit.empty())
+      refuse(unfit);
   }
   if (wrong_lines > 0)
     return io::failure(file + ": " + std::to_string(wrong_lines) +

@@ -3,6 +3,7 @@
 // JSON as a training writes it.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -11,9 +12,12 @@ namespace dbc::train {
 using Json = nlohmann::json; // keys are sorted
 
 /// A number, or null where JSON has none for it.
-Json finite_or_null(double value);
+inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-/// The text: numbers with 17 digits, each level `indent` spaces to the right; 0: all in one line.
-std::string to_text(const Json &value, int indent = 0);
+/// The text: numbers with as many digits as make them what they are, U+FFFD for what is not UTF-8, each level
+/// `indent` spaces to the right; -1: all in one line.
+inline std::string to_text(const Json &value, int indent = -1) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
 
 } // namespace dbc::train

@@ -3,6 +3,7 @@
 #include "Metric.h"
 #include "../io/Nearest.h"
 #include "../io/Result.h"
+#include "Digits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,15 @@ static bool is_numbers(const TypeInfo &type) {
   if (type.form == Form::List)
     return is_numbers(type.elements[0]);
   return type.form == Form::Value && type.elem != Elem::Node;
+}
+
+/// How many classes there are; 0: that is not known.
+static int64_t count_classes(const TypeInfo &type) {
+  if (type.form == Form::List)
+    return count_classes(type.elements[0]);
+  if (type.elem == Elem::F32)
+    return type.extents.back();
+  return type.elem == Elem::Index ? type.bound : type.elem == Elem::Bool ? 2 : 0;
 }
 
 /// Whether it is a class, or scores of classes, or a list of these.
@@ -50,10 +60,13 @@ Status Metric::parse(const std::string &text, const ModelInfo &info, std::option
   if (kind == Kind::Accuracy && !is_classes(type))
     return bad(
         "--metric " + text + ": `" + entry_name +
-        "` gives neither a class (index, int or bool) nor scores of classes (f32[n]), nor a list of either");
+        "` gives neither a class (index, int or bool) nor scores of classes (f32[n]), nor a list of either" +
+        (type.form == Form::Tuple ? "; an entry that gives the class alone can be asked for" : ""));
   if (kind == Kind::Pearson && !single)
     return bad("--metric " + text + ": `" + entry_name + "` does not give one f32");
   metric = Metric(kind, static_cast<int32_t>(entry - info.entries.begin()), name);
+  if (kind == Kind::Accuracy)
+    metric->classes_ = count_classes(type);
   return Status();
 }
 
@@ -68,7 +81,7 @@ static void flatten(const Value &value, std::vector<double> &to) {
     to.push_back(value.number);
 }
 
-/// All classes, in order: the largest score along the last axis, the first of equals.
+/// All classes, in order: the largest score along the last axis, the first of equals. NaN where a score is.
 static void flatten_classes(const Value &value, std::vector<double> &to) {
   if (value.kind == Value::Kind::List) {
     for (const Value &each : value.elements)
@@ -76,17 +89,29 @@ static void flatten_classes(const Value &value, std::vector<double> &to) {
   } else if (value.kind == Value::Kind::Tensor && value.element == Value::Kind::Number) {
     const auto classes = static_cast<size_t>(value.extents.back());
     for (size_t begin = 0; classes > 0 && begin < value.data.size(); begin += classes) {
-      auto first = value.data.begin() + static_cast<ptrdiff_t>(begin);
-      to.push_back(static_cast<double>(std::max_element(first, first + value.extents.back()) - first));
+      const auto first = value.data.begin() + static_cast<ptrdiff_t>(begin),
+                 last = first + value.extents.back();
+      const bool numbers = std::none_of(first, last, [](double score) { return std::isnan(score); });
+      to.push_back(numbers ? static_cast<double>(std::max_element(first, last) - first)
+                           : std::numeric_limits<double>::quiet_NaN());
     }
   } else {
     flatten(value, to);
   }
 }
 
-void Metric::clear() { count_ = mean_x_ = mean_y_ = moment_xx_ = moment_xy_ = moment_yy_ = 0; }
+std::string Metric::misfit(const std::vector<double> &target) const {
+  if (kind_ == Kind::Accuracy)
+    for (const double each : target)
+      if (each != std::floor(each) || (classes_ > 0 && (each < 0 || each >= static_cast<double>(classes_))))
+        return general(each, 9) + " is no class" +
+               (classes_ > 0 ? "; there are 0 .. " + std::to_string(classes_ - 1) : "");
+  return "";
+}
 
-bool Metric::add(const Value &result, const std::vector<double> &target) {
+void Metric::clear() { count_ = hits_ = mean_x_ = mean_y_ = moment_xx_ = moment_xy_ = moment_yy_ = 0; }
+
+std::string Metric::add(const Value &result, const std::vector<double> &target) {
   std::vector<double> found;
   if (kind_ == Kind::Accuracy)
     flatten_classes(result, found);
@@ -95,12 +120,17 @@ bool Metric::add(const Value &result, const std::vector<double> &target) {
   else
     flatten(result, found);
   if (needs_target() && found.size() != target.size())
-    return false;
+    return "does not give as many numbers as the " + std::to_string(target.size()) + " to compare with";
+  if (std::any_of(found.begin(), found.end(), [](double number) { return std::isnan(number); }))
+    return "gives nan";
   for (size_t i = 0; i < found.size(); ++i) {
-    const double x = kind_ == Kind::Accuracy ? found[i] == target[i] : found[i];
-    const double y = kind_ == Kind::Pearson ? target[i] : 0;
-    // Welford's updates, which lose nothing to a large mean.
     count_ += 1;
+    if (kind_ == Kind::Accuracy) {
+      hits_ += found[i] == target[i];
+      continue;
+    }
+    const double x = found[i], y = kind_ == Kind::Pearson ? target[i] : 0;
+    // Welford's updates, which lose nothing to a large mean.
     const double from_x = x - mean_x_, from_y = y - mean_y_;
     mean_x_ += from_x / count_;
     mean_y_ += from_y / count_;
@@ -108,13 +138,21 @@ bool Metric::add(const Value &result, const std::vector<double> &target) {
     moment_xy_ += from_x * (y - mean_y_);
     moment_yy_ += from_y * (y - mean_y_);
   }
-  return true;
+  return "";
 }
 
 double Metric::value() const {
   if (count_ == 0)
     return std::numeric_limits<double>::quiet_NaN();
-  return kind_ == Kind::Pearson ? moment_xy_ / std::sqrt(moment_xx_ * moment_yy_) : mean_x_;
+  switch (kind_) {
+  case Kind::Accuracy:
+    return hits_ / count_;
+  case Kind::Pearson:
+    return moment_xy_ / std::sqrt(moment_xx_ * moment_yy_);
+  case Kind::Mean:
+    break;
+  }
+  return mean_x_;
 }
 
 } // namespace dbc::train

@@ -33,14 +33,18 @@ public:
   bool needs_target() const { return kind_ != Kind::Mean; }
   bool is_better(double a, double b) const { return kind_ == Kind::Mean ? a < b : a > b; }
 
+  /// What is wrong with what an input is to be compared with, in words; empty: nothing.
+  std::string misfit(const std::vector<double> &target) const;
+
   /// Begins anew.
   void clear();
-  /// Adds what the entry gave for an input. False if `target` has another number of elements than that; then
-  /// nothing is added.
-  bool add(const Value &result, const std::vector<double> &target);
+  /// Adds what the entry gave for an input. What is wrong, in words, if that is no number, or other numbers
+  /// than there are in `target`; then nothing is added.
+  std::string add(const Value &result, const std::vector<double> &target);
   /// Numbers so far.
   double count() const { return count_; }
-  /// NaN without inputs, and for pearson where either side is constant.
+  /// NaN without inputs, and for pearson where either side is constant. An accuracy is a quotient of two
+  /// whole numbers, so that equal ones are equal.
   double value() const;
 
 private:
@@ -48,6 +52,8 @@ private:
   Kind kind_;
   int32_t entry_;
   std::string name_;
+  int64_t classes_ = 0; ///< of an accuracy: they are 0 .. classes_ - 1; 0: any integers
+  double hits_ = 0;     ///< of an accuracy: positions that are right
   /// Of numbers x and targets y, in the order of inputs: means, and sums of products of distances from them.
   double count_ = 0, mean_x_ = 0, mean_y_ = 0, moment_xx_ = 0, moment_xy_ = 0, moment_yy_ = 0;
 };

@@ -235,6 +235,21 @@ Status check(const TrainOptions &o) {
     if (range.value < range.least || range.value > range.most)
       return bad(std::string(range.name) + " takes " + std::to_string(range.least) + " to " +
                  std::to_string(range.most) + ", not " + std::to_string(range.value));
+  // What would change nothing is a mistake.
+  const bool sgd = o.optimizer.kind == OptimizerOptions::Kind::Sgd;
+  if (!sgd && (o.optimizer.momentum != 0 || o.optimizer.nesterov))
+    return bad(std::string("--momentum and --nesterov are those of --optimizer sgd; ") +
+               name_of(o.optimizer.kind) + " has none");
+  if (o.optimizer.nesterov && o.optimizer.momentum == 0)
+    return bad("--nesterov goes with --momentum, which is 0");
+  const LearningRate usual;
+  if (o.every_epochs != 1 && o.rate.kind != LearningRate::Kind::Step)
+    return bad(std::string("--every goes with --schedule step, not ") + name_of(o.rate.kind));
+  if (o.rate.gamma != usual.gamma && o.rate.kind != LearningRate::Kind::Step &&
+      o.rate.kind != LearningRate::Kind::Plateau)
+    return bad(std::string("--gamma goes with --schedule step or plateau, not ") + name_of(o.rate.kind));
+  if (o.checkpoint_every > 0 && o.out.empty())
+    return bad("--checkpoint-every goes with --out, where checkpoints are kept");
   for (const auto &[flag, numbers] :
        {std::pair("--lr", &o.rate_of), std::pair("--weight-decay", &o.decay_of)})
     for (const auto &[name, number] : *numbers)

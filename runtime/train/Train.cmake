@@ -3,13 +3,11 @@
 # The optional part of the runtime that trains: what `dbc train` links with a model. Included by runtime/CMakeLists.txt.
 if(DBC_IO)
   add_library(dbc_trainer STATIC
-    train/Blake3.cpp
     train/Checkpoint.cpp
     train/Course.cpp
     train/Crash.cpp
     train/Curves.cpp
     train/DataSet.cpp
-    train/Json.cpp
     train/Log.cpp
     train/Meter.cpp
     train/Metric.cpp
@@ -20,7 +18,9 @@ if(DBC_IO)
   dbc_warnings(dbc_trainer)
   set_target_properties(dbc_trainer PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(dbc_trainer PUBLIC dbc_runtime_io)
+  find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
   # Headers only, as for dbc_runtime_io.
+  target_include_directories(dbc_trainer SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_include_directories(dbc_trainer SYSTEM PRIVATE
     $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
 

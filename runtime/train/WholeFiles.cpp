@@ -10,6 +10,9 @@
 #include <system_error>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL // nothing to link
+#include <xxhash.h>
+
 namespace dbc::train {
 
 namespace fs = std::filesystem;
@@ -98,6 +101,17 @@ Status make_folder(const std::string &path) {
 bool exists(const std::string &path) {
   std::error_code none;
   return fs::exists(path, none);
+}
+
+std::string hash_of(const std::string &text) {
+  XXH128_canonical_t bytes;
+  XXH128_canonicalFromHash(&bytes, XXH3_128bits(text.data(), text.size()));
+  std::string digits;
+  for (const unsigned char byte : bytes.digest) {
+    digits += "0123456789abcdef"[byte / 16];
+    digits += "0123456789abcdef"[byte % 16];
+  }
+  return digits;
 }
 
 } // namespace dbc::train

@@ -23,7 +23,8 @@ Status make_folder(const std::string &path);
 /// Whether there is something of that name.
 bool exists(const std::string &path);
 
-/// A hash of a text, 32 hexadecimal digits: the first half of the BLAKE3 of its size, ":" and the text.
-std::string hash_of(std::string text);
+/// A hash of a text, 32 hexadecimal digits: XXH3 with 128 bits. It tells files apart that were cut or changed
+/// by mistake, not on purpose.
+std::string hash_of(const std::string &text);
 
 } // namespace dbc::train
