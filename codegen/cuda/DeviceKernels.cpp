@@ -21,7 +21,7 @@ static std::string boundsOf(const ModelNames &model, kernel::FuncOp stage, const
   auto blocks = [&](bool largeM) {
     return std::to_string(kernel::residentBlocks(stage, model.bytes("real"), largeM));
   };
-  if (!emitter.hasLargeM() || blocks(false) == blocks(true))
+  if (!emitter.hasLargeM())
     return boundsOf(blocks(false));
   return boundsOf("kRows == " + std::to_string(emitter.rows()) + " ? " + blocks(false) + " : " +
                   blocks(true));

@@ -222,6 +222,14 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
   let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
                           (`at` $at^)? (`ago` $ago^)? attr-dict `:` type($result) }];
   let hasVerifier = 1;
+  // Over all elements of the list.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::dbc::batch::ReduceKind":$kind, "::mlir::FlatSymbolRefAttr":$array,
+                                 "::mlir::FlatSymbolRefAttr":$list, CArg<"::mlir::FlatSymbolRefAttr", "{}">:$via,
+                                 CArg<"::mlir::FlatSymbolRefAttr", "{}">:$carried, CArg<"::mlir::FlatSymbolRefAttr", "{}">:$at), [{
+    build($_builder, $_state, result, ::dbc::batch::ReduceKindAttr::get($_builder.getContext(), kind), array, list, via, carried,
+          /*index=*/::mlir::Value(), /*when=*/::mlir::Value(), /*count=*/::mlir::Value(), /*at_end=*/::mlir::UnitAttr(), at,
+          /*ago=*/::mlir::IntegerAttr());
+  }]>];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getRelations() {
       ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> relations = {getListAttr()};

@@ -208,10 +208,10 @@ static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
 }
 
 int64_t residentBlocks(FuncOp func, int64_t realBytes, bool largeM) {
+  if (largeM)
+    return 1;
   auto program = func->getParentOfType<ProgramOp>();
   int64_t blocks = ownBlocks(func, program, realBytes);
-  if (largeM)
-    return std::min<int64_t>(blocks, 2);
   for (TimeStepLoopInterface loop : persistentLoops(program)) {
     SmallVector<FuncOp> stages;
     loop->walk([&](LaunchOp launch) { stages.push_back(program.lookupSymbol<FuncOp>(launch.getFunc())); });

@@ -70,10 +70,10 @@ llvm::SmallVector<TimeStepLoopInterface> persistentLoops(ProgramOp program);
 bool computesByRow(FuncOp func);
 
 /// How many blocks of threads a processor's registers are for at once, 4, 2 or 1: a stage's kernel is
-/// compiled so that it has no more than its share. Products and what threads do for whole rows have many
-/// numbers in each thread, else there are few; large-M tiles have shared memory for two blocks. A number of 8
-/// bytes takes two registers, and so does the address of each array. Stages of a loop that may be one launch
-/// are for the fewest of them all.
+/// compiled so that it has no more than its share. Large-M tiles have many numbers in each thread, other
+/// products and what threads do for whole rows some, else there are few. A number of 8 bytes takes two
+/// registers, and so does the address of each array. Stages of a loop that may be one launch are for the
+/// fewest of them all.
 int64_t residentBlocks(FuncOp func, int64_t realBytes, bool largeM = false);
 /// The most registers of a thread where so many blocks are on a processor at once.
 int64_t registersOf(int64_t blocks);

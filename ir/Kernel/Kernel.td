@@ -131,6 +131,13 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$index_arrays, OptionalAttr<FlatSymbolRefAttr>:$group,
       OptionalAttr<I32Attr>:$cell, UnitAttr:$by_time_step, OptionalAttr<FlatSymbolRefAttr>:$steps_of,
       UnitAttr:$masked, OptionalAttr<I32Attr>:$extent);
+  // Of no group, run at once. `extent` below 0: none.
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "IndexSetKind":$kind, "::llvm::ArrayRef<::llvm::StringRef>":$index_arrays,
+                                 CArg<"::mlir::FlatSymbolRefAttr", "{}">:$parent, CArg<"int64_t", "-1">:$extent), [{
+    build($_builder, $_state, name, kind, parent, $_builder.getStrArrayAttr(index_arrays), /*group=*/::mlir::FlatSymbolRefAttr(),
+          /*cell=*/::mlir::IntegerAttr(), /*by_time_step=*/false, /*steps_of=*/::mlir::FlatSymbolRefAttr(), /*masked=*/false,
+          extent < 0 ? ::mlir::IntegerAttr() : $_builder.getI32IntegerAttr(static_cast<int32_t>(extent)));
+  }]>];
   let assemblyFormat = "$kind $sym_name (`in` $parent^)? $index_arrays (`group` $group^ `cell` $cell)? (`by_time_step` $by_time_step^)? (`steps` $steps_of^)? (`masked` $masked^)? (`extent` $extent^)? attr-dict";
   let extraClassDeclaration = [{
     /// Whether it has one row, which is the model's: no table.

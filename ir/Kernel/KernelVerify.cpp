@@ -446,7 +446,7 @@ LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(distinct))
     return failure();
   for (int32_t number : getAlways().value_or(ArrayRef<int32_t>()))
-    if (number < 0 || number >= *distinct->getExtent())
+    if (number < 0 || int64_t(number) >= int64_t(*distinct->getExtent()))
       return emitOpError("always has ") << number << ", but the numbers are below " << *distinct->getExtent();
   if ((getFrom().empty() && !getAlways()) || getFrom().size() != getIndexArrays().size())
     return emitOpError("has ") << getIndexArrays().size() << " index arrays of " << getFrom().size()

@@ -138,11 +138,8 @@ FlatSymbolRefAttr AdjointDeclarations::bufferOf(Value value) {
 
 FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
   if (!batchSet)
-    batchSet =
-        named(kernel::IndexSetOp::create(b, program.getLoc(), unique("batch"), kernel::IndexSetKind::Batch,
-                                         FlatSymbolRefAttr(), b.getStrArrayAttr({}), FlatSymbolRefAttr(),
-                                         IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(),
-                                         /*masked=*/false, IntegerAttr()));
+    batchSet = named(
+        kernel::IndexSetOp::create(b, program.getLoc(), unique("batch"), kernel::IndexSetKind::Batch, {}));
   return FlatSymbolRefAttr::get(batchSet);
 }
 
@@ -153,10 +150,9 @@ AdjointDeclarations::Rows AdjointDeclarations::rowsOf(FlatSymbolRefAttr array) {
   FlatSymbolRefAttr own = batch::rowsOf(op);
   kernel::IndexSetOp &known = columnOf[own];
   if (!known)
-    known = named(kernel::IndexSetOp::create(
-        b, op->getLoc(), unique((own ? own.getValue() : "all") + ".rows"), kernel::IndexSetKind::Column,
-        array, b.getStrArrayAttr({}), FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false,
-        FlatSymbolRefAttr(), /*masked=*/false, IntegerAttr()));
+    known =
+        named(kernel::IndexSetOp::create(b, op->getLoc(), unique((own ? own.getValue() : "all") + ".rows"),
+                                         kernel::IndexSetKind::Column, {}, array));
   return {FlatSymbolRefAttr::get(known), kernel::rowType(op)};
 }
 
@@ -164,10 +160,9 @@ kernel::IndexSetOp
 AdjointDeclarations::distinct(Location loc, const Twine &name,
                               ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
                               ArrayRef<int32_t> always, int64_t extent) {
-  auto indexSet = named(kernel::IndexSetOp::create(
-      b, loc, unique(name), kernel::IndexSetKind::Distinct, FlatSymbolRefAttr(), b.getStrArrayAttr({"row"}),
-      FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(), /*masked=*/false,
-      b.getI32IntegerAttr(static_cast<int32_t>(extent))));
+  auto indexSet =
+      named(kernel::IndexSetOp::create(b, loc, unique(name), kernel::IndexSetKind::Distinct, {"row"},
+                                       /*parent=*/{}, extent));
   SmallVector<Attribute> from, names;
   for (auto [set, indexArray] : indexArrays) {
     from.push_back(set);

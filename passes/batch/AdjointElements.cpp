@@ -42,10 +42,8 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   auto first =
       FlatSymbolRefAttr::get(declare.buffer(loc, name + ".first", from.getIndexSetAttr(), positions));
   stage(first.getValue(), from.getIndexSetAttr());
-  Value least = batch::SegmentOp::create(in, loc, positions, batch::ReduceKind::Min, candidates.getValue(),
-                                         declare.transpose(toParent).getSymName(), FlatSymbolRefAttr(),
-                                         FlatSymbolRefAttr(), Value(), Value(), Value(), /*at_end=*/false,
-                                         FlatSymbolRefAttr(), IntegerAttr());
+  Value least = batch::SegmentOp::create(in, loc, positions, batch::ReduceKind::Min, candidates,
+                                         FlatSymbolRefAttr::get(declare.transpose(toParent)));
   batch::WriteOp::create(in, loc, least, first.getValue());
   return first;
 }

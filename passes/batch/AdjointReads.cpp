@@ -27,7 +27,8 @@ static bool contributesByRow(batch::SegmentOp segment) {
 
 void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
   const AdjointDeclarations::Rows rows = declare.rowsOf(op.getArrayAttr());
-  Read read{op, {}, {}, {}, {}};
+  Read &read = allReads.emplace_back();
+  read.op = op;
   FlatSymbolRefAttr indexSet = stage.getIndexSetAttr(), elements;
   bool storesAll = false; // each row has one that stores there
   if (auto gather = dyn_cast<batch::GatherOp>(op.getOperation())) {
@@ -59,8 +60,8 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
   read.contribution = FlatSymbolRefAttr::get(contribution);
   if ((read.storeBy && !storesAll) || (stage.getWhen() && indexSet != elements))
     cleared.push_back(contribution); // at rows that nothing reads, or that a `while` has ended
-  reads[op.getArray()].push_back(read);
-  readOf[op] = read;
+  reads[op.getArray()].push_back(&read);
+  readOf[op] = &read;
 }
 
 /// The adjoint of a buffer's row: this one, or the one that the relation `at` leads to. Null where nothing
@@ -70,18 +71,16 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
   auto addUp = [&](Value value) {
     sum = sum ? arith::AddFOp::create(b, loc, sum, value).getResult() : value;
   };
-  for (Read &read : reads[buffer]) {
-    if (read.list)
-      addUp(batch::SegmentOp::create(b, loc, type, batch::ReduceKind::Sum, read.contribution.getValue(),
-                                     read.list.getValue(), read.via, read.op.getCarriedAttr(), Value(),
-                                     Value(), Value(),
-                                     /*at_end=*/false, at, IntegerAttr()));
+  for (Read *read : reads[buffer]) {
+    if (read->list)
+      addUp(batch::SegmentOp::create(b, loc, type, batch::ReduceKind::Sum, read->contribution, read->list,
+                                     read->via, read->op.getCarriedAttr(), at));
     else if (at)
-      addUp(batch::GatherOp::create(b, loc, type, read.contribution, at,
-                                    read.storeBy ? read.op.getCarriedAttr() : FlatSymbolRefAttr(),
+      addUp(batch::GatherOp::create(b, loc, type, read->contribution, at,
+                                    read->storeBy ? read->op.getCarriedAttr() : FlatSymbolRefAttr(),
                                     IntegerAttr()));
     else
-      addUp(batch::ReadOp::create(b, loc, type, read.contribution.getValue()));
+      addUp(batch::ReadOp::create(b, loc, type, read->contribution.getValue()));
   }
   return sum;
 }
@@ -92,7 +91,7 @@ void Adjoints::sumInput(FlatSymbolRefAttr array, OpBuilder &b) {
   if (reads[array.getValue()].empty())
     return;
   const AdjointDeclarations::Rows rows = declare.rowsOf(array);
-  Location loc = reads[array.getValue()].front().op->getLoc();
+  Location loc = reads[array.getValue()].front()->op->getLoc();
   batch::BufferOp gradient = declare.buffer(loc, array.getValue() + ".gradient", rows.indexSet, rows.type);
   batch::StageOp stage = declare.stage(b, loc, gradient.getSymName(), rows.indexSet);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
@@ -118,7 +117,7 @@ FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine
 }
 
 void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
-  contributed.insert(read.op);
+  read.contributes = true;
   OpBuilder &b = copy.b;
   Location loc = read.op->getLoc();
   auto segment = dyn_cast<batch::SegmentOp>(read.op.getOperation());

@@ -61,10 +61,8 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
   for (const Lookup &lookup : lookups.byRow) {
     batch::RelationOp relation = declare.relation(loc, lookup.indexSet, lookup.indexArray, rows);
     Type type = declare.find<batch::BufferOp>(lookup.contribution).getType();
-    addUp(batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution.getValue(),
-                                   declare.transpose(relation).getSymName(), FlatSymbolRefAttr(),
-                                   FlatSymbolRefAttr(), Value(), Value(), Value(), /*at_end=*/false,
-                                   FlatSymbolRefAttr(), IntegerAttr()));
+    addUp(batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution,
+                                   FlatSymbolRefAttr::get(declare.transpose(relation))));
   }
   for (auto [number, adjoint] : lookups.always) {
     Type type = declare.find<batch::BufferOp>(adjoint).getType();

@@ -42,8 +42,8 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
       return failure();
   for (auto &[param, all] : lookups)
     sumTable(param, all, b);
-  for (auto &[op, read] : readOf)
-    if (!contributed.contains(op))
+  for (const Read &read : allReads)
+    if (read.op && !read.contributes)
       cleared.push_back(declare.find<batch::BufferOp>(read.contribution));
   clear();
   return success();
@@ -64,7 +64,9 @@ void Adjoints::begin(OpBuilder &b) {
                               FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr());
   batch::WriteOp::create(in, loc, weight, buffer.getValue());
   first = stage;
-  reads[loss.getSymName()].push_back({{}, buffer, {}, {}, {}});
+  Read &read = allReads.emplace_back();
+  read.contribution = buffer;
+  reads[loss.getSymName()].push_back(&read);
 }
 
 //===-- Adjoint stages ------------------------------------------------------------------------------===//
@@ -131,7 +133,7 @@ LogicalResult Adjoints::reverseStage(batch::StageOp stage, OpBuilder &b) {
 
 LogicalResult Adjoints::throughOp(StageCopy &copy, Operation *op, Value adjoint, AdjointMap &adjoints) {
   if (auto read = readOf.find(op); read != readOf.end()) {
-    contribute(copy, read->second, adjoint);
+    contribute(copy, *read->second, adjoint);
     return success();
   }
   if (sparse->isLookup(op)) {

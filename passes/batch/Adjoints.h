@@ -17,6 +17,7 @@
 #include "passes/batch/StageCopy.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <deque>
 
 namespace dbc::passes {
 
@@ -35,13 +36,14 @@ public:
   unsigned recompute(Recompute how);
 
 private:
-  /// An active read. Each has a contribution, if only 0.
+  /// An active read, or that of the loss by whoever differentiates it. Each has a contribution, if only 0.
   struct Read {
-    batch::AccessOpInterface op;
+    batch::AccessOpInterface op;          ///< null: of the loss
     mlir::FlatSymbolRefAttr contribution; ///< buffer
     mlir::FlatSymbolRefAttr list;         ///< the rows that have read a row, a transpose; null: itself
     mlir::FlatSymbolRefAttr via;          ///< from these to the rows of the contribution
     mlir::FlatSymbolRefAttr storeBy;      ///< the relation by which a contribution is stored; null: itself
+    bool contributes = false;             ///< a stage writes the contribution; else it is 0
   };
   /// Where an operation with operands that are the same at each row gets what is added to their adjoints.
   struct ParamUse {
@@ -108,9 +110,9 @@ private:
   Activity activity;
   Multiplicities multiplicities;
   AdjointDeclarations declare;
-  llvm::StringMap<llvm::SmallVector<Read>> reads; ///< by buffer
-  llvm::MapVector<mlir::Operation *, Read> readOf;
-  llvm::DenseSet<mlir::Operation *> contributed;                             ///< reads
+  std::deque<Read> allReads;
+  llvm::StringMap<llvm::SmallVector<Read *>> reads; ///< by buffer
+  llvm::DenseMap<mlir::Operation *, Read *> readOf;
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<ParamUse>> paramUses; ///< by stage
   llvm::MapVector<mlir::StringAttr, mlir::FlatSymbolRefAttr> gradients;      ///< buffer of each parameter
   llvm::MapVector<mlir::StringAttr, Lookups> lookups;                        ///< by parameter, a sparse table
