@@ -4,7 +4,6 @@
 if(DBC_IO)
   add_library(dbc_trainer STATIC
     train/Checkpoint.cpp
-    train/Course.cpp
     train/Crash.cpp
     train/Curves.cpp
     train/DataSet.cpp
@@ -13,6 +12,7 @@ if(DBC_IO)
     train/Metric.cpp
     train/Options.cpp
     train/Trainer.cpp
+    train/TrainingLoop.cpp
     train/WholeFiles.cpp)
   add_library(dbc::trainer ALIAS dbc_trainer)
   dbc_warnings(dbc_trainer)

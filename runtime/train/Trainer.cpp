@@ -3,9 +3,9 @@
 // The trainer as a class and as a program.
 #include "../io/Nearest.h"
 #include "../io/Result.h"
-#include "Course.h"
 #include "Crash.h"
 #include "Json.h"
+#include "TrainingLoop.h"
 
 #include <dbc/train/trainer.h>
 
@@ -54,7 +54,8 @@ Status find_loss(const ModelInfo &info, const std::string &name, int32_t &loss) 
   if (losses.empty())
     return bad("model `" + info.name + "` has no loss: there is nothing to train by");
   if (found < 0)
-    return bad("model `" + info.name + "` has no loss `" + name + "`" + io::did_you_mean(name, losses));
+    return bad("model `" + info.name + "` has no loss `" + name + "`" +
+               io::hint(name, losses, "its losses are"));
   if (name.empty() && losses.size() > 1) {
     std::string list;
     for (const std::string &each : losses)
@@ -66,20 +67,20 @@ Status find_loss(const ModelInfo &info, const std::string &name, int32_t &loss) 
 }
 
 Trainer::Trainer(const TrainOptions &options, const ModelCode &code)
-    : course_(std::make_unique<train::Course>(options, code)) {}
+    : loop_(std::make_unique<train::TrainingLoop>(options, code)) {}
 Trainer::~Trainer() = default;
 
 Status Trainer::run() {
   if (std::exchange(ran_, true))
     return io::failure("a trainer runs once", Code::bad_call);
   return io::guarded([&] {
-    Status status = course_->prepare();
-    return status.ok() ? course_->run() : status;
+    Status status = loop_->prepare();
+    return status.ok() ? loop_->run() : status;
   });
 }
 
-const EpochResult &Trainer::best() const { return course_->best(); }
-const Weights &Trainer::weights() const { return course_->weights(); }
+const EpochResult &Trainer::best() const { return loop_->best(); }
+const Weights &Trainer::weights() const { return loop_->weights(); }
 
 int train_main(const TrainOptions &options, const ModelCode &code) {
   const Status status = io::guarded([&] {

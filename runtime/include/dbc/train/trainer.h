@@ -17,7 +17,7 @@
 namespace dbc {
 
 namespace train {
-class Course;
+class TrainingLoop;
 }
 
 /// An epoch's numbers.
@@ -52,7 +52,7 @@ public:
   const Weights &weights() const;
 
 private:
-  std::unique_ptr<train::Course> course_;
+  std::unique_ptr<train::TrainingLoop> loop_;
   bool ran_ = false;
 };
 

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "Course.h"
+#include "TrainingLoop.h"
 #include "../io/Nearest.h"
 #include "../io/Result.h"
 #include "Curves.h"
@@ -42,7 +42,7 @@ Status bad(const std::string &message) { return failure(message, Code::bad_call)
 
 } // namespace
 
-Course::Course(const TrainOptions &options, const ModelCode &code)
+TrainingLoop::TrainingLoop(const TrainOptions &options, const ModelCode &code)
     : options_(options), code_(code), info_(*code.info), weights_(info_), batch_(info_),
       optimizer_(options.optimizer), rate_(options.rate) {
   if (!options.out.empty())
@@ -50,7 +50,7 @@ Course::Course(const TrainOptions &options, const ModelCode &code)
 }
 
 /// The weights to begin with, and the model of them.
-Status Course::make_model() {
+Status TrainingLoop::make_model() {
   weights_.draw(options_.seed);
   if (!options_.weights.empty()) {
     std::vector<std::string> drawn;
@@ -69,8 +69,8 @@ Status Course::make_model() {
   return Status();
 }
 
-Status Course::set_each(const std::string &option, const std::string &name,
-                        const std::function<void(int32_t)> &set) const {
+Status TrainingLoop::set_each(const std::string &option, const std::string &name,
+                              const std::function<void(int32_t)> &set) const {
   bool found = false;
   std::vector<std::string> names;
   for (size_t i = 0; i < info_.params.size(); ++i) {
@@ -86,10 +86,10 @@ Status Course::set_each(const std::string &option, const std::string &name,
   if (found)
     return Status();
   return bad(option + ": model `" + info_.name + "` has no param `" + name + "`" +
-             io::did_you_mean(name, names));
+             io::hint(name, names, "it has"));
 }
 
-Status Course::set_parameters() {
+Status TrainingLoop::set_parameters() {
   for (const std::string &name : options_.freeze)
     if (Status status = set_each("--freeze", name, [&](int32_t param) { optimizer_.freeze(param); });
         !status.ok())
@@ -113,7 +113,7 @@ Status Course::set_parameters() {
 }
 
 /// By the names of the options, but for the model and its dims: all that the bits depend on.
-Json Course::asked() const {
+Json TrainingLoop::asked() const {
   const OptimizerOptions &optimizer = options_.optimizer;
   std::vector<std::string> frozen = options_.freeze;
   std::sort(frozen.begin(), frozen.end());
@@ -168,7 +168,7 @@ Json Course::asked() const {
 }
 
 /// The options say which files there are to be, and none takes the place of another.
-Status Course::check_files() const {
+Status TrainingLoop::check_files() const {
   if (!options_.metric.empty() && options_.dev.empty())
     return bad("--metric is measured on the inputs of --dev, which is not given");
   const auto same = [](const std::string &a, const std::string &b) { // which need not be there yet
@@ -195,7 +195,7 @@ Status Course::check_files() const {
 }
 
 /// The metric, and the inputs of --train and --dev.
-Status Course::read_data() {
+Status TrainingLoop::read_data() {
   if (options_.metric.empty())
     metric_ = Metric::of_loss(loss_);
   else if (Status status = Metric::parse(options_.metric, info_, metric_); !status.ok())
@@ -222,7 +222,7 @@ Status Course::read_data() {
 }
 
 /// Opens the folder, goes on with what lies there, and opens the log.
-Status Course::begin_keeping() {
+Status TrainingLoop::begin_keeping() {
   if (!options_.weights.empty()) {
     std::string text;
     if (Status status = read_file(options_.weights, text); !status.ok())
@@ -254,7 +254,7 @@ Status Course::begin_keeping() {
   return file.empty() ? Status() : Log::open(file, progress_.log_bytes, log_);
 }
 
-Status Course::prepare() {
+Status TrainingLoop::prepare() {
   if (Status status = check(options_); !status.ok())
     return status;
   if (Status status = find_loss(info_, options_.loss, loss_); !status.ok())
@@ -285,7 +285,7 @@ Status Course::prepare() {
   return plot(); // if it cannot be written, that is said before anything is trained
 }
 
-Status Course::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
+Status TrainingLoop::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
   reader_->clear(batch_);
   input_numbers_.clear();
   for (size_t i = begin; i < end; ++i) {
@@ -300,7 +300,7 @@ Status Course::fill(const std::vector<size_t> &order, size_t begin, size_t end) 
   return Status();
 }
 
-void Course::warn(const DataSet &data, size_t line, const Status &status) {
+void TrainingLoop::warn(const DataSet &data, size_t line, const Status &status) {
   if (!warned_.insert({&data, line}).second)
     return;
   if (warned_.size() <= kMostWarned)
@@ -310,7 +310,7 @@ void Course::warn(const DataSet &data, size_t line, const Status &status) {
 }
 
 /// The first parameter whose gradient has an infinity or NaN.
-std::optional<std::string> Course::not_finite_gradient() const {
+std::optional<std::string> TrainingLoop::not_finite_gradient() const {
   const Outputs &outputs = session_->outputs(loss_);
   for (size_t param = 0; param < info_.params.size(); ++param) {
     const auto number = static_cast<int32_t>(param);
@@ -324,8 +324,8 @@ std::optional<std::string> Course::not_finite_gradient() const {
   return std::nullopt;
 }
 
-std::optional<std::string> Course::find_not_finite(const std::vector<size_t> &order, size_t begin,
-                                                   size_t end) {
+std::optional<std::string> TrainingLoop::find_not_finite(const std::vector<size_t> &order, size_t begin,
+                                                         size_t end) {
   const Outputs &outputs = session_->outputs(loss_);
   bool finite = true;
   for (size_t i = begin; i < end && finite; ++i)
@@ -356,7 +356,7 @@ std::optional<std::string> Course::find_not_finite(const std::vector<size_t> &or
          train_->name(order[begin]);
 }
 
-Status Course::step(const std::vector<size_t> &order, size_t begin, size_t end) {
+Status TrainingLoop::step(const std::vector<size_t> &order, size_t begin, size_t end) {
   const auto start = std::chrono::steady_clock::now();
   if (Status status = fill(order, begin, end); !status.ok())
     return status;
@@ -403,7 +403,7 @@ Status Course::step(const std::vector<size_t> &order, size_t begin, size_t end) 
   return Status();
 }
 
-Status Course::run_epoch() {
+Status TrainingLoop::run_epoch() {
   const std::vector<size_t> order = shuffled(train_->size(), options_.seed, progress_.epoch + 1);
   const auto batch = static_cast<size_t>(options_.batch);
   const double before = progress_.seconds;
@@ -429,7 +429,7 @@ Status Course::run_epoch() {
   return finish_epoch();
 }
 
-Status Course::measure(double &metric) {
+Status TrainingLoop::measure(double &metric) {
   if (!dev_) {
     metric = progress_.loss_sum / static_cast<double>(progress_.inputs);
     return Status();
@@ -442,7 +442,7 @@ Status Course::measure(double &metric) {
   return status;
 }
 
-Status Course::measure_dev(double &metric) {
+Status TrainingLoop::measure_dev(double &metric) {
   metric_->clear();
   const EntryInfo &entry = info_.entries[metric_->entry()];
   for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
@@ -472,7 +472,7 @@ Status Course::measure_dev(double &metric) {
   return Status();
 }
 
-Status Course::finish_epoch() {
+Status TrainingLoop::finish_epoch() {
   if (progress_.inputs == 0)
     return failure(train_->file() + ": no line could be computed", Code::bad_input);
   const double loss = progress_.loss_sum / static_cast<double>(progress_.inputs);
@@ -510,23 +510,23 @@ Status Course::finish_epoch() {
   return plot();
 }
 
-Status Course::checkpoint() {
+Status TrainingLoop::checkpoint() {
   return folder_ ? folder_->save(weights_, optimizer_, progress_, asked()) : Status();
 }
 
-Status Course::plot() const {
+Status TrainingLoop::plot() const {
   if (options_.plot.empty())
     return Status();
   return write_file(options_.plot, draw_curves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
                                                metric_->name(), progress_.best.epoch));
 }
 
-bool Course::due_to_stop() const {
+bool TrainingLoop::due_to_stop() const {
   return progress_.epoch >= options_.epochs ||
          (options_.patience > 0 && progress_.since_best >= options_.patience);
 }
 
-Status Course::run() {
+Status TrainingLoop::run() {
   while (!due_to_stop())
     if (Status status = run_epoch(); !status.ok()) {
       meter_.clear();

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The course of a training: epochs of steps, a metric after each, checkpoints, the log.
+// The loop of a training: epochs of steps, a metric after each, checkpoints, the log.
 #pragma once
 
 #include "Checkpoint.h"
@@ -27,9 +27,9 @@
 namespace dbc::train {
 
 /// What dbc::Trainer does; may throw std::bad_alloc.
-class Course {
+class TrainingLoop {
 public:
-  Course(const TrainOptions &options, const ModelCode &code);
+  TrainingLoop(const TrainOptions &options, const ModelCode &code);
 
   /// Reads the data, and what is to be resumed.
   Status prepare();
