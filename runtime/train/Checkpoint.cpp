@@ -233,16 +233,17 @@ Status CheckpointFolder::check(const Json &state, const Json &asked) const {
     for (const auto &item : all->items())
       keys.push_back(item.key());
   std::sort(keys.begin() + 4, keys.end());
-  for (const std::string &key : keys)
+  const auto value = [](const Json &object, const std::string &key) { return object.value(key, Json()); };
+  for (const std::string &key : keys) {
     if (was->contains(key) && asked.contains(key) && was->at(key) == asked.at(key))
       continue;
-    else if (key == "program" && was->contains(key) && was->at(key).is_string() && asked.at(key).is_string())
+    if (key == "program" && value(*was, key).is_string() && value(asked, key).is_string())
       return unreadable(
           "this training began with another program: the model has changed, or what it is compiled "
           "with; one goes on with what it began with");
-    else
-      return unreadable("this training began with " + key + " " + shown(*was, key) + ", not " +
-                        shown(asked, key) + "; one goes on with what it began with");
+    return unreadable("this training began with " + key + " " + shown(*was, key) + ", not " +
+                      shown(asked, key) + "; one goes on with what it began with");
+  }
   return Status();
 }
 
