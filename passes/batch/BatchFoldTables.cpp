@@ -191,10 +191,7 @@ private:
     OpBuilder b(program.getContext());
     b.setInsertionPointToStart(&program.getBody().front());
     indexSet = kernel::IndexSetOp::create(b, m.stage.getLoc(), name, kernel::IndexSetKind::Model,
-                                          FlatSymbolRefAttr(), b.getStrArrayAttr({m.on.indexArray}),
-                                          FlatSymbolRefAttr(), IntegerAttr(),
-                                          /*by_time_step=*/false, /*steps_of=*/FlatSymbolRefAttr(),
-                                          /*masked=*/false, b.getI32IntegerAttr(m.on.extent));
+                                          {m.on.indexArray}, /*parent=*/{}, m.on.extent);
     symbols.insert(indexSet);
     return indexSet;
   }

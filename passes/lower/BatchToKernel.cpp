@@ -177,10 +177,8 @@ struct Lowering {
   }
 
   void lowerTranspose(batch::TransposeOp op) {
-    auto indexSet = kernel::IndexSetOp::create(
-        b, op.getLoc(), op.getSymName(), kernel::IndexSetKind::Transpose, FlatSymbolRefAttr(),
-        b.getStrArrayAttr({"row", "begin"}), FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false,
-        FlatSymbolRefAttr(), /*masked=*/false, IntegerAttr());
+    auto indexSet = kernel::IndexSetOp::create(b, op.getLoc(), op.getSymName(),
+                                               kernel::IndexSetKind::Transpose, {"row", "begin"});
     auto relation = relations->lookup<batch::RelationOp>(op.getRelation());
     auto schedule = *to.getOps<kernel::ScheduleOp>().begin();
     OpBuilder order = OpBuilder::atBlockEnd(&schedule.getBody().front());
