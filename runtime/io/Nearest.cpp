@@ -66,11 +66,6 @@ std::string hint(std::string_view name, const std::vector<std::string> &known, s
   return text;
 }
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string> &known) {
-  const std::string *k = nearest(name, known, std::max<size_t>(1, name.size() / 3));
-  return k && (name.size() > 1 || k->size() > 1) ? "; did you mean `" + *k + "`?" : "";
-}
-
 std::string shown(std::string_view text, size_t limit) {
   bool cut = text.size() > limit;
   if (cut) {

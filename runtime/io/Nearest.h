@@ -21,10 +21,6 @@ const std::string *nearest(std::string_view name, const std::vector<std::string>
 /// of names; otherwise nothing. `what` replaces the word "known".
 std::string hint(std::string_view name, const std::vector<std::string> &known, std::string_view what);
 
-/// "; did you mean `x`?" when a known name is close to `name`, otherwise nothing. A name of which every
-/// letter would change is not close.
-std::string did_you_mean(std::string_view name, const std::vector<std::string> &known);
-
 /// `text` fit for a message: cut to `limit` bytes (at the border of a UTF-8 character, "..." added), control
 /// characters replaced by '?'.
 std::string shown(std::string_view text, size_t limit = 60);

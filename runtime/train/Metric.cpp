@@ -50,7 +50,7 @@ Status Metric::parse(const std::string &text, const ModelInfo &info, std::option
     for (const EntryInfo &each : info.entries)
       names.push_back(each.name);
     return bad("--metric " + text + ": model `" + info.name + "` has no entry `" + entry_name + "`" +
-               io::did_you_mean(entry_name, names));
+               io::hint(entry_name, names, "it has"));
   }
   const TypeInfo &type = entry->result;
   const bool single = type.form == Form::Value && type.elem == Elem::F32 && type.extents.empty();

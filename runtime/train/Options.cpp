@@ -196,7 +196,7 @@ Status read_object(std::string_view text, TrainOptions &options) {
   });
   for (const auto &[name, value] : object.items())
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return bad("there is no option `" + name + "`" + io::did_you_mean(name, known));
+      return bad("there is no option `" + name + "`" + io::hint(name, known, "the options are"));
   if (!unfit.empty())
     return bad("option `" + unfit + "` cannot be " + io::shown(train::to_text(object[unfit])));
   options = std::move(found);
