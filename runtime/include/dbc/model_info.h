@@ -90,8 +90,8 @@ struct EntryInfo {
   std::vector<ArgInfo> args;
   TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first element is the loss
   std::vector<int32_t> gradients = {}; ///< numbers of the parameters whose gradient a loss gives
-  std::vector<InputGradientInfo> input_gradients =
-      {}; ///< asked for when it was compiled, if the loss depends on them
+  /// Of fields and arguments: those that were asked for when it was compiled and that the loss depends on.
+  std::vector<InputGradientInfo> input_gradients = {};
 
   /// Whether runs give gradients.
   bool is_differentiated() const { return !gradients.empty() || !input_gradients.empty(); }
