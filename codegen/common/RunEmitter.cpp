@@ -151,7 +151,9 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
       })
       .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
         auto indexSet = program_.find<kernel::IndexSetOp>(steps.getIndexSet());
-        std::string timeStep = StringRef(outerTimeStep).contains("step") ? "inner_" + outerTimeStep : "step";
+        std::string timeStep = !outerTimeStep.empty() && steps->getParentOfType<kernel::StepsOp>()
+                                   ? "inner_" + outerTimeStep
+                                   : "step";
         // Outside every other loop all steps run, also where the same scan's other states run level by
         // level.
         auto [begin, end] = openTimeSteps(indexSet);

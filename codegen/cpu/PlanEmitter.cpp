@@ -3,6 +3,7 @@
 // A program as C++: the plan that a session keeps from run to run, its structure functions and its stages.
 #include "codegen/cpu/CpuFunctionEmitter.h"
 #include "codegen/cpu/Emitters.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -270,12 +271,12 @@ void PlanEmitter::seeFields() {
       any = true;
       std::string condition = "given.has(node)";
       if (of.constructors.size() < data.constructors.size()) {
-        std::string kinds;
+        std::vector<std::string> kinds;
         for (auto [kind, constructor] : llvm::enumerate(data.constructors))
           if (is_contained(of.constructors, constructor.source))
-            kinds += (kinds.empty() ? "" : " || ") +
-                     ("batch->kinds(" + number + ")[node] == " + std::to_string(kind));
-        condition += kinds.find("||") == std::string::npos ? " && " + kinds : " && (" + kinds + ")";
+            kinds.push_back("batch->kinds(" + number + ")[node] == " + std::to_string(kind));
+        std::string isOne = llvm::join(kinds, " || ");
+        condition += " && " + (kinds.size() == 1 ? isOne : "(" + isOne + ")");
       }
       out_.comment(of.source);
       out_.open("if (const dbc::ColumnView &given = batch->column(" + number + ", " + std::to_string(column) +

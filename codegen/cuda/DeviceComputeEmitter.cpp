@@ -171,7 +171,7 @@ void DeviceComputeEmitter::constants() {
 DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   Array array = model_.array(program_, symbol);
   const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
-  DeviceRegion region{"input", "arrays." + array.member, "", array.member, "", {}, {}};
+  DeviceRegion region{"input", array.member, "", array.member, "", {}, {}};
   std::string view, rows, column;
   kernel::FieldArray which;
   int64_t level = 0;
@@ -211,7 +211,7 @@ DeviceRegion DeviceComputeEmitter::rowsRegion(const Storage &storage) {
   SharedMemory shared = sharedMemory(storage);
   const bool alone = storage.buffers.size() == 1;
   DeviceRegion region{"rows",
-                      alone ? member(storage.buffers.front()) : shared.name,
+                      alone ? RunEmitter::member(storage.buffers.front()) : shared.name,
                       alone ? "" : shared.type,
                       "",
                       shared.size,
@@ -241,7 +241,7 @@ DeviceRegion DeviceComputeEmitter::scratchRegion() {
                 std::to_string(term.tiles), std::to_string(term.most)}) +
         ")");
   std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
-  return {"rows", "arrays.scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
+  return {"rows", "scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
           {},     scratchBlocks_};
 }
 
@@ -272,7 +272,7 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
     kernel::IndexSetOp indexSet = array.indexSet;
     regions.push_back(
         {"input",
-         "arrays." + array.member,
+         array.member,
          "",
          program_.nameOf(indexSet) + "[" + std::to_string(program_.indexArray(indexSet, array.name)) + "]",
          "size_t(" + program_.rows(indexSet) + ")",
@@ -282,7 +282,7 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
   for (auto [indexSet, member] : arrays_.orders) {
     std::string timeSteps = program_.timeSteps(indexSet);
     regions.push_back({"input",
-                       "arrays." + member,
+                       member,
                        "",
                        timeSteps + ".rows()",
                        timeSteps + ".order.size()",
@@ -293,7 +293,7 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
     auto [indexSet, member] = distributed;
     std::string of = "(" + std::to_string(number) + ")";
     regions.push_back({"input",
-                       "arrays." + member,
+                       member,
                        "",
                        "block_groups.bounds" + of,
                        "block_groups.size" + of,
@@ -302,7 +302,7 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
   }
   if (!arrays_.loops.empty())
     regions.push_back({"zeros",
-                       "arrays.counters",
+                       "counters",
                        "",
                        "",
                        std::to_string(arrays_.loops.size()) + " * dbc::cuda::kCounters",
@@ -385,7 +385,7 @@ void DeviceComputeEmitter::begin() {
     out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
   for (const DeviceRegion &region : all)
     if (!region.type.empty())
-      out_.line(region.type + " *" + region.member + " = nullptr;");
+      out_.line(region.type + " *" + region.name + " = nullptr;");
   if (all.empty())
     return out_.line("begun = device.begin({});");
   const std::pair<const char *, const char *> kinds[] = {
@@ -404,16 +404,12 @@ void DeviceComputeEmitter::begin() {
       if (first)
         out_.line("    // " + std::string(comment));
       first = false;
-      std::string text = "dbc::cuda::" + region.kind + "(&" + region.member + ", " +
+      std::string text = "dbc::cuda::" + region.kind + "(&" + region.pointer() + ", " +
                          (region.from.empty() ? "" : region.from + ", ") + region.size +
                          (region.device.empty() ? "" : ", " + region.device) + ")";
       // Kernels may write these: where they are wrong, the CPU says which array it was.
       if (region.kind == "rows" || region.kind == "result")
-        text += ".named(" +
-                quoted(StringRef(region.member).split("arrays.").second.empty()
-                           ? region.member
-                           : region.member.substr(StringRef("arrays.").size())) +
-                ", " + std::to_string(rowBytes(region)) + ")";
+        text += ".named(" + quoted(region.name) + ", " + std::to_string(rowBytes(region)) + ")";
       out_.line("    " + (region.synced ? "dbc::cuda::synced(" + text + ")" : text) + ",");
     }
   }

@@ -28,10 +28,11 @@ static void emitArrays(const std::string &base, const std::vector<DeviceArrays::
 /// Declares what launches kernels.
 static void declare(const std::vector<DeviceKernel> &kernels, Writer &out) {
   for (const DeviceKernel &kernel : kernels)
-    out.line("void " + launchOf(kernel.name) + (kernel.isLoop() ? kLoopParameters : kLaunchParameters) + ";");
+    out.line("void " + launchOf(kernel.name) +
+             (kernel.isLoop() ? kLoopParameters : launcherParameters(kLaunchParameters)) + ";");
   for (const DeviceKernel &kernel : kernels)
     if (!kernel.forGraph.empty())
-      out.line("void " + recordOf(kernel.name) + kRecordParameters + ";");
+      out.line("void " + recordOf(kernel.name) + launcherParameters(kRecordParameters) + ";");
   out.blank();
 }
 

@@ -80,21 +80,19 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
                   emitter.sharedBytes()));
 }
 
-/// The head of a function that launches a stage, of which some have no large-M tiles.
-static std::string parametersOf(KernelEmitter &emitter, std::string parameters) {
-  if (!emitter.hasLargeM())
-    parameters.replace(parameters.find("large_m_from"), StringRef("large_m_from").size(), "/*large_m_from*/");
-  return parameters;
+std::string launcherParameters(const std::string &own, bool usesLargeM, bool usesStream) {
+  return "(" + own + ", int32_t " + (usesLargeM ? "large_m_from" : "/*large_m_from*/") + ", void *" +
+         (usesStream ? "stream" : " /*stream*/") + ")";
 }
 
-/// Behind a stage's kernel: the function `head` that launches it.
-static void emitLauncher(KernelEmitter &emitter, const std::string &head, const std::string &kernel,
-                         const std::string &begin, const std::string &end,
-                         const std::vector<std::string> &parameters, Writer &out) {
+/// Behind a stage's kernel: the function `launcher` of `parameters` that launches it with `arguments`.
+static void emitLauncher(KernelEmitter &emitter, const std::string &launcher, const std::string &parameters,
+                         const std::string &kernel, const std::string &begin, const std::string &end,
+                         const std::vector<std::string> &arguments, Writer &out) {
   out.line("} // namespace");
   out.blank();
-  out.open("void " + parametersOf(emitter, head));
-  emitLaunch(emitter, kernel, begin, end, parameters, out);
+  out.open("void " + launcher + launcherParameters(parameters, emitter.hasLargeM()));
+  emitLaunch(emitter, kernel, begin, end, arguments, out);
   out.close();
   out.blank();
 }
@@ -114,7 +112,7 @@ static void emitForGraph(const ModelNames &model, const Program &program, kernel
   DeviceArrays::Uses uses;                   // those of the stage's own kernel
   out.line(callOf(emitter, program, uses, program.nameOf(stage), "kRows", "rows[0]", "rows[1]", "launch"));
   out.close();
-  emitLauncher(emitter, recordOf(program.nameOf(stage)) + kRecordParameters, kernel, "0", "expected",
+  emitLauncher(emitter, recordOf(program.nameOf(stage)), kRecordParameters, kernel, "0", "expected",
                {"given", "rows", "launch"}, out);
 }
 
@@ -131,11 +129,8 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
               (matrix.getInit() ? ", plus its bias" : "") +
               (gemm.getTf32() ? ", operands may be cut to tf32" : "") +
               "; the order of additions is its own.");
-  std::string parameters = kLaunchParameters;
-  for (StringRef unused : {"large_m_from", "stream"})
-    parameters.replace(parameters.find(unused), unused.size(),
-                       (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
-  out.open("void " + launchOf(program.nameOf(stage)) + parameters);
+  out.open("void " + launchOf(program.nameOf(stage)) +
+           launcherParameters(kLaunchParameters, /*usesLargeM=*/false, /*usesStream=*/false));
   out.line(uses("blas") + "->gemm(dbc::cuda::Gemm<real>{" +
            commas({"end - begin", row(gemm.getFrom()), uses(program.nameOf(matrix)),
                    matrix.getInit() ? "/*biased=*/true" : "/*biased=*/false", row(gemm.getTo())}) +
@@ -175,7 +170,7 @@ static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program 
   out.line(callOf(emitter, program, made.uses, made.name, "kRows", "begin", "end",
                   launchNumber(emitter, made.uses)));
   out.close();
-  emitLauncher(emitter, launchOf(made.name) + kLaunchParameters, kernel, "begin", "end",
+  emitLauncher(emitter, launchOf(made.name), kLaunchParameters, kernel, "begin", "end",
                {"arrays", "begin", "end"}, out);
   made.text = out.text();
   made.sharedBytes = emitter.sharedBytes();

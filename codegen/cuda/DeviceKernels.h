@@ -10,11 +10,13 @@
 
 namespace dbc::codegen {
 
-/// The parameters of what launches a stage, launches it for a graph, and launches a persistent kernel.
-constexpr const char *kLaunchParameters =
-    "(const Arrays &arrays, int32_t begin, int32_t end, int32_t large_m_from, void *stream)";
-constexpr const char *kRecordParameters = "(const Arrays *given, const int32_t *rows, int32_t launch, "
-                                          "int32_t expected, int32_t large_m_from, void *stream)";
+/// The parameters of what launches a stage, and of what launches it for a graph; see launcherParameters.
+constexpr const char *kLaunchParameters = "const Arrays &arrays, int32_t begin, int32_t end";
+constexpr const char *kRecordParameters =
+    "const Arrays *given, const int32_t *rows, int32_t launch, int32_t expected";
+/// These, and those that every launcher has: of each that this one does not use only the name is left out.
+std::string launcherParameters(const std::string &own, bool usesLargeM = true, bool usesStream = true);
+/// The parameters of what launches a persistent kernel.
 constexpr const char *kLoopParameters =
     "(const Arrays &arrays, const dbc::cuda::PersistentLoop &loop, void *stream)";
 

@@ -39,11 +39,8 @@ MemoryPlan planMemory(const ModelNames &host, const ModelNames &device) {
   plan.model = constantBytes(host, device);
   for (const auto &program : device.programs) {
     plan.entries.push_back({program->source, {}});
-    for (DeviceRegion &region : deviceRegions(device, *program)) {
-      StringRef name = region.member;
-      name.consume_front("arrays.");
-      plan.entries.back().arrays.push_back({name.str(), region.kind, std::move(region.terms)});
-    }
+    for (DeviceRegion &region : deviceRegions(device, *program))
+      plan.entries.back().arrays.push_back({region.name, region.kind, std::move(region.terms)});
   }
   return plan;
 }

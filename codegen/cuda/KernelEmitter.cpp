@@ -93,8 +93,8 @@ void KernelEmitter::emitStageHead(Writer &out) {
     shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(largeMRows()) + " rows";
   if (tiles() > 1)
     shape += " of one of " + std::to_string(tiles()) + " tiles";
-  if (!sums_.empty())
-    shape += "; " + sums_;
+  for (const std::string &sum : sums_)
+    shape += "; " + sum;
   out.comment(shape + ".");
   std::vector<std::string> parameters = {"const Arrays &arrays"};
   for (kernel::WeightsOp matrix : matrices())
@@ -188,9 +188,8 @@ void KernelEmitter::emitLanes(kernel::LanesOp op) {
       at = scope_->fresh(carried + "_at");
       out_->line("int32_t " + at + " = -1;");
     }
-    sayHowToAdd(
-        "of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart combine "
-        "theirs");
+    addSum("of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart combine "
+           "theirs");
   }
   std::string lane = std::exchange(lane_, ""), low = use(op.getLow()).text,
               high = inside(use(op.getHigh()), Bind::Add);
@@ -285,9 +284,9 @@ static std::string counted(int64_t n, StringRef what) {
   return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
 }
 
-void KernelEmitter::sayHowToAdd(const std::string &words) {
-  if (StringRef(sums_).find(words) == StringRef::npos)
-    sums_ += (sums_.empty() ? "" : "; ") + words;
+void KernelEmitter::addSum(std::string words) {
+  if (!llvm::is_contained(sums_, words))
+    sums_.push_back(std::move(words));
 }
 
 void KernelEmitter::emitProduct(kernel::ProductOp op) {
@@ -318,7 +317,7 @@ void KernelEmitter::emitProduct(kernel::ProductOp op) {
       arguments.push_back(use(op.getTable()).text);
     arguments.insert(arguments.end(), {name, tile, use(op.getInto()).text});
   }
-  sayHowToAdd(sums);
+  addSum(sums);
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
     arguments.push_back(segment(x, length, contract != nullptr));
   out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");

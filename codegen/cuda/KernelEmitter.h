@@ -66,14 +66,14 @@ private:
                           const std::vector<std::string> &numbers);
   /// `condition`, where one thread alone is to act on it.
   std::string ofOneThread(const Expr &condition);
-  void sayHowToAdd(const std::string &words);
+  void addSum(std::string words);
 
   const DeviceArrays &arrays_;
   int64_t rows_ = 1;
   DeviceArrays::Uses uses_;
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
   std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is
-  std::string sums_; ///< how numbers are added up, in words
+  std::vector<std::string> sums_; ///< how numbers are added up, in words
   /// Of the locals that were printed so far; `sharedOfRow_` of each row, behind the others.
   int64_t global_ = 0, shared_ = 0, sharedOfRow_ = 0;
 };
