@@ -138,6 +138,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](BroadcastOp o) { return results = broadcast(o), true; })
       .Case([&](TransposeOp o) { return results = transpose(o), true; })
       .Case([&](PatchesOp o) { return results = patches(o), true; })
+      .Case([&](SumPatchesOp o) { return results = sumPatches(o), true; })
       .Case([&](ReduceOp o) { return results = reduce(o), true; })
       .Case([&](SoftmaxOp o) { return results = softmax(o), true; })
       .Case([&](TopKOp o) { return results = topK(o), true; })
@@ -392,6 +393,20 @@ Values Evaluation::patches(PatchesOp op) {
     int64_t row = at[3] * stride[0] + at[1] - padding[0], column = at[4] * stride[1] + at[2] - padding[1];
     bool inside = row >= 0 && row < height && column >= 0 && column < width;
     out.push_back(inside ? x.at((at[0] * height + row) * width + column) : 0);
+  });
+  return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
+}
+
+Values Evaluation::sumPatches(SumPatchesOp op) {
+  const Value &x = value(op.getX());
+  auto stride = op.getStride(), padding = op.getPadding();
+  int64_t height = op.getType().getDimSize(1), width = op.getType().getDimSize(2), n = 0;
+  std::vector<double> out(op.getType().getNumElements());
+  each(x.shape(), [&](llvm::ArrayRef<int64_t> at) {
+    int64_t row = at[3] * stride[0] + at[1] - padding[0], column = at[4] * stride[1] + at[2] - padding[1];
+    if (row >= 0 && row < height && column >= 0 && column < width)
+      out[(at[0] * height + row) * width + column] += x.at(n);
+    ++n;
   });
   return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
 }

@@ -95,6 +95,7 @@ private:
   Values broadcast(dyn::BroadcastOp op);
   Values transpose(dyn::TransposeOp op);
   Values patches(dyn::PatchesOp op);
+  Values sumPatches(dyn::SumPatchesOp op);
   Values reduce(dyn::ReduceOp op);
   Values softmax(dyn::SoftmaxOp op);
   Values constant(mlir::arith::ConstantOp op);

@@ -387,37 +387,8 @@ Value ofGather(GatherOp op, Rows rows, unsigned operand, Value adjoint) {
 }
 /// Each element of the window back to the pixel that it saw.
 Value ofPatches(PatchesOp op, Rows rows, unsigned, Value adjoint) {
-  ArrayRef<int64_t> picture = extents(op.getX().getType()), seen = extents(op.getType());
-  const int64_t channels = seen[0], down = op.getStride()[0], right = op.getStride()[1];
-  // What the largest window position reaches, with the padding on all sides.
-  const int64_t height = (seen[3] - 1) * down + 1, width = (seen[4] - 1) * right + 1;
-  Value sum;
-  for (int64_t i = 0; i < seen[1]; ++i)
-    for (int64_t j = 0; j < seen[2]; ++j) {
-      Value x = rows.slice(adjoint, {0, i, j, 0, 0}, {channels, 1, 1, seen[3], seen[4]});
-      // Gaps between what neighbouring windows saw.
-      x = rows.reshape(x, {channels, seen[3], 1, seen[4], 1});
-      x = rows.pad(rows.pad(x, 2, 0, down - 1), 4, 0, right - 1);
-      x = rows.reshape(x, {channels, seen[3] * down, seen[4] * right});
-      x = rows.slice(x, {0, 0, 0}, {channels, height, width});
-      const int64_t top = i - op.getPadding()[0], left = j - op.getPadding()[1];
-      auto place = [&](int64_t axis, int64_t first, int64_t extent, int64_t size) {
-        const int64_t cut = std::max<int64_t>(0, -first),
-                      most = std::min(size, extent - first); // of x, that lies in the picture
-        SmallVector<int64_t> offsets(3, 0), sizes(extents(x.getType()));
-        offsets[axis] = cut;
-        sizes[axis] = std::max<int64_t>(0, most - cut);
-        if (sizes[axis] == 0)
-          return false;
-        x = rows.slice(x, offsets, sizes);
-        const int64_t before = std::max<int64_t>(0, first);
-        x = rows.pad(x, axis, before, extent - before - sizes[axis]);
-        return true;
-      };
-      if (place(1, top, picture[1], height) && place(2, left, picture[2], width))
-        sum = sum ? rows.add(sum, x) : x;
-    }
-  return sum;
+  return SumPatchesOp::create(rows.b, rows.loc, op.getX().getType(), adjoint, op.getStride(),
+                              op.getPadding());
 }
 
 //===-- Reductions --------------------------------------------------------------------------------------===//

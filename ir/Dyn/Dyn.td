@@ -546,6 +546,18 @@ def Dyn_PatchesOp : Dyn_RowOp<"patches", "View"> {
   let hasVerifier = 1;
 }
 
+def Dyn_SumPatchesOp : Dyn_RowOp<"sum_patches", "Reduction"> {
+  let summary = "The transpose of patches: at each pixel the sum of the window elements that saw it (col2im)";
+  let description = [{
+    The elements of `x[channel, i, j, y, x]` of one pixel are added in row-major order of (i, j). What the windows saw
+    outside of the picture is dropped.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$x, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$x `stride` $stride `padding` $padding attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Dyn_ReduceOp : Dyn_RowOp<"reduce", "Reduction", [DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
   let summary = "Reduction of a tensor along one axis, or of all its elements";
   let description = [{

@@ -411,15 +411,29 @@ LogicalResult TransposeOp::verify() {
   return success();
 }
 
-LogicalResult PatchesOp::verify() {
-  ArrayRef<int64_t> from = getX().getType().getShape(), to = getType().getShape();
-  bool fits = from.size() == 3 && to.size() == 5 && getStride().size() == 2 && getPadding().size() == 2 &&
-              from[0] == to[0] && getX().getType().getElementType() == getType().getElementType();
+/// Whether windows that are moved over a picture see as many elements at as many positions as `seen` says.
+static bool isSeen(RankedTensorType seen, RankedTensorType picture, ArrayRef<int64_t> stride,
+                   ArrayRef<int64_t> padding) {
+  ArrayRef<int64_t> from = picture.getShape(), to = seen.getShape();
+  bool fits = from.size() == 3 && to.size() == 5 && stride.size() == 2 && padding.size() == 2 &&
+              from[0] == to[0] && picture.getElementType() == seen.getElementType();
   for (unsigned axis = 0; fits && axis < 2; ++axis) {
-    int64_t room = from[1 + axis] + 2 * getPadding()[axis] - to[1 + axis], stride = getStride()[axis];
-    fits = stride >= 1 && getPadding()[axis] >= 0 && room >= 0 && to[3 + axis] == room / stride + 1;
+    int64_t room = from[1 + axis] + 2 * padding[axis] - to[1 + axis];
+    fits = stride[axis] >= 1 && padding[axis] >= 0 && room >= 0 && to[3 + axis] == room / stride[axis] + 1;
   }
-  return fits ? success() : emitOpError("does not give ") << getType() << " of " << getX().getType();
+  return fits;
+}
+
+LogicalResult PatchesOp::verify() {
+  if (!isSeen(getType(), getX().getType(), getStride(), getPadding()))
+    return emitOpError("does not give ") << getType() << " of " << getX().getType();
+  return success();
+}
+
+LogicalResult SumPatchesOp::verify() {
+  if (!isSeen(getX().getType(), getType(), getStride(), getPadding()))
+    return emitOpError("does not give ") << getType() << " of " << getX().getType();
+  return success();
 }
 
 LogicalResult ReduceOp::verify() {

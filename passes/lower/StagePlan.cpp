@@ -140,7 +140,7 @@ static tensor::ConcatOp joinedByProduct(linalg::ContractOp product, Value operan
 void StagePlan::materialiseOperands(Operation *op) {
   auto product = dyn_cast<linalg::ContractOp>(op);
   auto reduce = dyn_cast<dyn::ReduceOp>(op);
-  if (!product && !isa<dyn::SoftmaxOp, dyn::TopKOp>(op) &&
+  if (!product && !isa<dyn::SoftmaxOp, dyn::TopKOp, dyn::SumPatchesOp>(op) &&
       !(reduce && reduce.getKind() == dyn::ReduceKind::LogSumExp))
     return;
   for (Value operand : op->getOperands().take_front(product ? 2 : 1)) {

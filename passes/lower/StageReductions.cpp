@@ -139,6 +139,50 @@ void StageReductions::topK(dyn::TopKOp op) {
   });
 }
 
+/// One position in the window after the other, each for all pixels.
+void StageReductions::sumPatches(dyn::SumPatchesOp op) {
+  Location at_ = op.getLoc();
+  auto picture = dyn::extents(op.getType()), seen = dyn::extents(op.getX().getType());
+  Value zero = w.integer(0);
+  // What saw `pixel` as position `inWindow` of an axis, and whether there is such a window.
+  auto window = [&](Value pixel, Value inWindow, unsigned axis) -> std::pair<Value, Value> {
+    Value from = w.addInt(pixel, w.integer(op.getPadding()[axis]));
+    Value reach = arith::SubIOp::create(b, at_, from, inWindow), y = reach;
+    Value exists = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sge, reach, zero);
+    if (int64_t stride = op.getStride()[axis]; stride > 1) {
+      Value rest = arith::RemSIOp::create(b, at_, reach, w.integer(stride));
+      Value whole = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::eq, rest, zero);
+      exists = arith::AndIOp::create(b, at_, exists, whole);
+      y = arith::DivSIOp::create(b, at_, reach, w.integer(stride));
+    }
+    const int64_t count = seen[3 + axis];
+    Value low = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::slt, y, w.integer(count));
+    exists = arith::AndIOp::create(b, at_, exists, low);
+    y = arith::MinSIOp::create(b, at_, arith::MaxSIOp::create(b, at_, y, zero), w.integer(count - 1));
+    return {y, exists};
+  };
+  auto over = [&](unsigned axis, function_ref<void(Value)> body) {
+    w.counted(zero, w.integer(seen[1 + axis]), axis == 0 ? "i" : "j", ValueRange(),
+              [&](Value k, ValueRange) -> SmallVector<Value> { return body(k), SmallVector<Value>(); });
+  };
+  w.rows([&] {
+    w.loops(picture, [&](ValueRange at) { locals.write(w.real(0), op.getResult(), at); });
+    over(0, [&](Value i) {
+      over(1, [&](Value j) {
+        w.loops(picture, [&](ValueRange at) {
+          auto [y, isRow] = window(at[1], i, 0);
+          auto [x, isColumn] = window(at[2], j, 1);
+          Value all = arith::AndIOp::create(b, at_, isRow, isColumn);
+          Value element = expressions.element(op.getX(), {at[0], i, j, y, x}, false);
+          Value some = arith::SelectOp::create(b, at_, all, element, w.real(0));
+          Value sum = arith::AddFOp::create(b, at_, locals.read(op.getResult(), at), some);
+          locals.write(sum, op.getResult(), at);
+        });
+      });
+    });
+  });
+}
+
 /// How many rows a list has whose length is computed: where one is needed, it is an error that there is none.
 Value StageReductions::someOf(batch::SegmentOp op) {
   Value count = expressions.element(op.getCount(), {});

@@ -15,6 +15,7 @@ public:
   void reduce(dyn::ReduceOp op);
   void softmax(dyn::SoftmaxOp op);
   void topK(dyn::TopKOp op);
+  void sumPatches(dyn::SumPatchesOp op);
   void segment(batch::SegmentOp op);
 
 private:

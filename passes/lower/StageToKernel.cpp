@@ -48,6 +48,8 @@ void StageToKernel::writeSpecial(Operation *op) {
     return reductions.segment(s);
   if (auto top = dyn_cast<dyn::TopKOp>(op))
     return reductions.topK(top);
+  if (auto sum = dyn_cast<dyn::SumPatchesOp>(op))
+    return reductions.sumPatches(sum);
   join(op);
 }
 

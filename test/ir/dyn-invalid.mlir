@@ -742,6 +742,13 @@ dyn.param @W : tensor<4xf32>
 
 // -----
 
+// Nor does its transpose take what the windows cannot have seen.
+%x = arith.constant dense<0.0> : tensor<1x2x2x3x3xf32>
+// expected-error @+1 {{'dyn.sum_patches' op does not give 'tensor<1x3x3xf32>' of 'tensor<1x2x2x3x3xf32>'}}
+%y = dyn.sum_patches %x stride [1, 1] padding [0, 0] : tensor<1x2x2x3x3xf32> -> tensor<1x3x3xf32>
+
+// -----
+
 // A tensor is reduced along one of its axes.
 %x = arith.constant dense<0.0> : tensor<2xf32>
 // expected-error @+1 {{'dyn.reduce' op has no axis 1}}

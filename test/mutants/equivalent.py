@@ -16,7 +16,6 @@ EQUIVALENT = {
     ("Derivatives.cpp", "pad", r"-> extent >= 0"): "no zeros in front are none",
     ("Derivatives.cpp", "spread", r"is_sorted|TransposeOp|std::reverse"): "what is spread are vectors: products of matrices have a sum",
     ("Derivatives.cpp", "ofSelect", r"&& !scalar"): "a condition, or what is no float, is not active",
-    ("Derivatives.cpp", "ofPatches", r"\{channels, height, width\}\); -> ;"): "what lies in the picture is cut out behind it",
     ("Derivatives.cpp", "ofContract", r"^get && maps"): EITHER_WAY,
     ("Derivatives.cpp", "ofContract", r"^maps\[1 - operand\]\.getResult\(0\) -> maps\[1 \+ operand\]"): "the condition above says that both are the same",
     ("Activity.cpp", "Activity|findUseful", r"llvm::reverse"): FIXED_POINT,
