@@ -78,10 +78,17 @@ static SmallVector<Value> delinearise(LoopWriter &w, Value linear, ArrayRef<int6
   return at;
 }
 
-/// Numbers as first + step * index, if they are; of floats every one must come out exactly.
-static std::optional<std::pair<double, double>> progression(DenseElementsAttr dense) {
+/// Numbers that are first + step * position: among all elements, or along one axis.
+struct Progression {
+  double first, step;
+  std::optional<size_t> axis;
+};
+
+/// The numbers as a progression, if they are one; of floats every one must come out exactly.
+static std::optional<Progression> progression(DenseElementsAttr dense) {
   SmallVector<double> values;
-  if (dense.getElementType().isInteger(32))
+  const bool integers = dense.getElementType().isInteger(32);
+  if (integers)
     for (const APInt &v : dense.getValues<APInt>())
       values.push_back(v.getSExtValue());
   else if (dense.getElementType().isF32())
@@ -89,13 +96,25 @@ static std::optional<std::pair<double, double>> progression(DenseElementsAttr de
       values.push_back(v.convertToFloat());
   else
     return std::nullopt;
-  double first = values[0], step = values.size() > 1 ? values[1] - first : 0;
-  for (auto [n, v] : llvm::enumerate(values))
-    if (double(float(float(n) * float(step)) + float(first)) != v && !dense.getElementType().isInteger(32))
-      return std::nullopt;
-    else if (first + step * n != v)
-      return std::nullopt;
-  return std::make_pair(first, step);
+  // Elements that lie one behind the other are `stride` apart, and start again after `extent` of them.
+  auto found = [&](size_t stride, size_t extent, std::optional<size_t> axis) -> std::optional<Progression> {
+    double first = values[0], step = extent > 1 ? values[stride] - first : 0;
+    for (auto [n, v] : llvm::enumerate(values)) {
+      auto position = static_cast<double>(n / stride % extent);
+      double exact = first + step * position;
+      if (exact != v || (!integers && double(float(position) * float(step) + float(first)) != v))
+        return std::nullopt;
+    }
+    return Progression{first, step, axis};
+  };
+  if (auto all = found(1, values.size(), std::nullopt))
+    return all;
+  size_t stride = 1;
+  auto shape = dense.getType().getShape();
+  for (size_t axis = shape.size(); axis-- > 0; stride *= shape[axis])
+    if (auto along = found(stride, shape[axis], axis))
+      return along;
+  return std::nullopt;
 }
 
 /// An element of a constant tensor that is not the same everywhere: a progression is computed, others are
@@ -104,20 +123,21 @@ static Value constantElement(LoopWriter &w, DenseElementsAttr dense, ValueRange 
   OpBuilder &b = w.b;
   Location loc = w.loc;
   Type type = dense.getElementType();
-  Value linear = linearise(w, at, dense.getType().getShape());
-  if (auto known = progression(dense)) {
-    auto [first, step] = *known;
+  auto known = progression(dense);
+  Value position = known && known->axis ? at[*known->axis] : linearise(w, at, dense.getType().getShape());
+  if (known) {
     if (type.isInteger(32))
-      return w.addInt(w.mulInt(linear, step), w.integer(first));
-    Value index = arith::SIToFPOp::create(b, loc, type, linear);
-    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, index, w.real(step)), w.real(first));
+      return w.addInt(w.mulInt(position, known->step), w.integer(known->first));
+    Value index = arith::SIToFPOp::create(b, loc, type, position);
+    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, index, w.real(known->step)),
+                                 w.real(known->first));
   }
   SmallVector<TypedAttr> values;
   for (TypedAttr v : dense.getValues<TypedAttr>())
     values.push_back(v);
   Value chosen = arith::ConstantOp::create(b, loc, values.back());
   for (int64_t n = values.size() - 2; n >= 0; --n) {
-    Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, linear, w.integer(n));
+    Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, position, w.integer(n));
     Value candidate = arith::ConstantOp::create(b, loc, values[n]);
     chosen = arith::SelectOp::create(b, loc, is, candidate, chosen);
   }
