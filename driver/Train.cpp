@@ -14,7 +14,7 @@ namespace dbc::driver {
 /// The program, but for the model's own code and dbc's libraries.
 static std::string mainOf(const GeneratedCode &code) {
   return "// The trainer of the model `" + code.model +
-         R"(`, as `dbc train` runs it. Its argument are the options, as JSON;
+         R"(`, as `dbc train` runs it. Its argument is the options, as JSON;
 // a program of your own may fill a dbc::TrainOptions instead.
 #include ")" +
          code.model + R"(.h"
@@ -25,6 +25,20 @@ int main(int argc, char **argv) {
          code.space + R"(::code());
 }
 )";
+}
+
+/// A hash of what computes the numbers of a training. What is kept or found again changes none of them: one
+/// may go on with another --recompute.
+static Exit hashOfProgram(const Options &options, const GeneratedCode &code, std::string &hash) {
+  GeneratedCode keeping;
+  if (options.model.recompute != "none") {
+    ModelOptions model = options.model;
+    model.recompute = "none";
+    if (Exit exit = ModelUnit(model).generate(keeping))
+      return exit;
+  }
+  hash = hashOf({keeping.source.empty() ? code.source : keeping.source});
+  return kFine;
 }
 
 Exit trainCommand(const Options &options) {
@@ -51,7 +65,8 @@ Exit trainCommand(const Options &options) {
   if (Exit exit = unit.generate(code))
     return exit;
   code.main = mainOf(code);
-  asked.program = hashOf({code.source});
+  if (Exit exit = hashOfProgram(options, code, asked.program))
+    return exit;
   return becomeTrainer(code, options.model.verbose, to_json(asked));
 }
 
