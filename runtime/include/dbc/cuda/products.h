@@ -357,12 +357,12 @@ private:
         const float4 a = load_quad(rows.row + at(0)), b = load_quad(rows.other + at(0));
         inputs[0][0] = a.x, inputs[0][1] = a.y, inputs[0][2] = a.z, inputs[0][3] = a.w;
         inputs[1][0] = b.x, inputs[1][1] = b.y, inputs[1][2] = b.z, inputs[1][3] = b.w;
-        return;
-      }
-      DBC_UNROLL
-      for (int32_t n = 0; n < 4; ++n) {
-        inputs[0][n] = rows.row[at(n)];
-        inputs[1][n] = rows.other[at(n)];
+      } else {
+        DBC_UNROLL
+        for (int32_t n = 0; n < 4; ++n) {
+          inputs[0][n] = rows.row[at(n)];
+          inputs[1][n] = rows.other[at(n)];
+        }
       }
     };
     auto mask = [&](int32_t k_tile, float(&inputs)[2][4]) {
