@@ -34,9 +34,8 @@ def missing(options, folder, source):
 
 
 # Instructions of a large-M tile's innermost loop for each one of the tensor cores' own, where it has so many of these that a tile's
-# weights and rows are read once for several. By how matrices are multiplied: in tf32 a K tile has a third as many of them. The loop
-# ends slices too, with a third of its instructions, but only once in several K tiles.
-MOST_INSTRUCTIONS, MANY = {"f32": 8, "tf32": 16}, {"f32": 40, "tf32": 20}
+# weights and rows are read once for several.
+MOST_INSTRUCTIONS, MANY = 5, 40
 
 
 def loops_of(code):
@@ -60,10 +59,10 @@ def crowded(options, folder, architecture):
     for code in re.split(r"\n\s*Function : ", text)[1:]:
         name = code.split("\n")[0]
         for instructions, mmas in loops_of(code) if "ILi128E" in name else []:
-            seen += mmas >= MANY[options.math]
-            if mmas >= MANY[options.math] and instructions > MOST_INSTRUCTIONS[options.math] * mmas:
+            seen += mmas >= MANY
+            if mmas >= MANY and instructions > MOST_INSTRUCTIONS * mmas:
                 wrong.append(f"{architecture}: {name}: {instructions} instructions for {mmas} of the tensor cores")
-    return wrong if seen > 0 else [f"{architecture}: no loop of a large-M tile has {MANY[options.math]} instructions of the tensor cores"]
+    return wrong if seen > 0 else [f"{architecture}: no loop of a large-M tile has {MANY} instructions of the tensor cores"]
 
 
 MOST_REGISTERS = 255  # of a thread, on each GPU

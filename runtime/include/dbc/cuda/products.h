@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 namespace dbc::cuda {
 
@@ -188,14 +186,10 @@ template <Math kMath, int32_t kSlices, int32_t kNTiles> struct TensorCores {
     const float *weights =
         matrix.fragments +
         (matrix.resident ? 0 : int64_t(number) * matrix.k_tiles * matrix.n_tiles * kFragment);
-    if constexpr (kMost <= kRows) {
+    if constexpr (kMost <= kRows)
       by_slices(count, matrix, weights, tile, sums, into, x...);
-    } else {
-      static_assert(kMost <= kWarps * 2 * kRows, "a warp has 16 rows");
-      static_assert(!(std::is_same_v<decltype(x.block_group), ElementSyncGroup> || ...),
-                    "nobody waits there");
+    else
       by_rows(count, matrix, weights, tile, into, x...);
-    }
   }
 
 private:
@@ -230,233 +224,51 @@ private:
     }
   }
 
-  /// A warp has 16 rows, a thread some outputs of two of them. What takes time is waiting for loads, as two
-  /// blocks are all that a processor has room for: so inputs and weights are loaded half a K tile ahead, and
-  /// to have registers for them the sums of the slices before are in `into` meanwhile.
   template <class... From>
   static DBC_DEVICE void by_rows(int32_t count, const Fragments &matrix, const float *weights,
                                  const Tile &tile, float *into, From... x) {
-    const int32_t lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-    if (warp * 2 * kRows >= count)
-      return;
-    constexpr int32_t kGroup = kNTiles * kNTile;
-    const int32_t groups = (tile.outputs() + kGroup - 1) / kGroup;
-    for (int32_t group = 0; group < groups; ++group) {
-      // Of several groups all halves of N tiles are wanted, so that nobody asks in the loop.
-      const int32_t wanted = groups == 1 ? tile.outputs() : kGroup;
-      const int32_t row = warp * 2 * kRows + lane / 4, output = group * kGroup + lane % 4 * 2;
-      const Pairs pairs{row, output, wanted, count, tile.outputs(), into + row * tile.outputs() + output};
-      // Each thread loads few numbers of the bias: for all that are its own it had no registers.
-      const int32_t end = std::min((warp + 1) * 2 * kRows, count);
-      DBC_UNROLL
-      for (int32_t n = lane; n < kGroup; n += kWarp)
-        if (const int32_t o = group * kGroup + n; o < tile.outputs()) {
-          const float bias = matrix.bias[tile.column(o)];
-          for (int32_t i = warp * 2 * kRows; i < end; ++i)
-            into[i * tile.outputs() + o] = bias;
-        }
-      __syncwarp();
-      const float *const first = weights + group * kNTiles * kFragment;
-      add_slices(std::index_sequence_for<From...>(), pairs, matrix, first, x...);
-      finish(pairs, matrix, weights, tile, x...);
-      __syncwarp(); // the next group's instructions are by all threads of the warp together
-    }
-  }
-
-  template <class Operand> struct IsAligned : std::false_type {};
-  template <class From, class BlockGroup>
-  struct IsAligned<AlignedSegment<From, BlockGroup>> : std::true_type {};
-
-  /// The outputs of a thread in by_rows(), two by two: `first` + 8 half and the next one of rows `row` and
-  /// `row` + 8.
-  struct Pairs {
-    int32_t row, first, wanted, count, outputs;
-    float *corner; ///< of output `first` of row `row`
-    /// Calls visit(half, n, output, at) for those that there are, n being 0 or 2.
-    template <class Visit> DBC_DEVICE void each(Visit visit) const {
-      DBC_UNROLL
-      for (int32_t half = 0; half < 2 * kNTiles; ++half)
+    constexpr int32_t kMTiles = 2;
+    const int32_t warp = threadIdx.x / kWarp, groups = matrix.n_tiles / kNTiles, outputs = tile.outputs();
+    for (int32_t first = warp * kMTiles * kRows; first < count; first += kWarps * kMTiles * kRows)
+      for (int32_t group = 0; group < groups; ++group) {
+        float all[kMTiles][kNTiles][4];
         DBC_UNROLL
-      for (int32_t n = 0; n < 4; n += 2)
-        if (half * 8 < wanted && row + n * 4 < count && first + half * 8 < outputs)
-          visit(half, n, first + half * 8, corner + n * 4 * outputs + half * 8);
-    }
-    DBC_DEVICE void write(int32_t o, float *at, float2 pair) const {
-      if (outputs % 2 == 0)
-        return store_pair(at, pair);
-      at[0] = pair.x;
-      if (o + 1 < outputs)
-        at[1] = pair.y;
-    }
-    DBC_DEVICE float2 read(int32_t o, const float *at) const {
-      if (outputs % 2 == 0)
-        return load_pair(at);
-      return {at[0], o + 1 < outputs ? at[1] : 0};
-    }
-  };
-
-  /// Where a thread 4 g + t has its inputs in two rows of an operand: those of the K tile that begins with
-  /// number k of a product's inputs, each operand's being padded to whole K tiles, are at row + k and
-  /// other + k. The operand has those from `begin` to `end`.
-  struct Rows {
-    const float *row, *other;
-    int32_t begin, end;
-  };
-
-  /// Adds what all slices give to outputs that hold the bias.
-  template <size_t... kOperands, class... From>
-  static DBC_DEVICE void add_slices(std::index_sequence<kOperands...>, const Pairs &pairs,
-                                    const Fragments &matrix, const float *weights, const From &...x) {
-    int32_t k_tiles = 0;
-    auto begin_of = [&](const auto &operand) {
-      const int32_t begin = k_tiles * kKTile;
-      k_tiles += (operand.length + kKTile - 1) / kKTile;
-      return begin;
-    };
-    const int32_t begins[] = {begin_of(x)...};
-    auto rows = [&](const auto &operand, int32_t begin) {
-      // Of an operand shorter than a K tile what is there; the last row stands for those behind it.
-      const int32_t shift = std::min(int32_t(threadIdx.x % 4 * 4), (operand.length - 1) / 4 * 4);
-      auto at = [&](int32_t i) { return operand.at(std::min(i, pairs.count - 1)) - begin + shift; };
-      return Rows{at(pairs.row), at(pairs.row + 8), begin, begin + operand.length};
-    };
-    const bool ragged = ((x.length % kKTile != 0) || ...);
-    add_k_tiles<(IsAligned<From>::value && ...)>(pairs, matrix, weights, k_tiles, ragged,
-                                                 rows(x, begins[kOperands])...);
-  }
-
-  /// The K tile that is added up behind another one: k_tiles behind the last one.
-  static DBC_DEVICE int32_t behind(int32_t k_tile, int32_t k_tiles) {
-    const int32_t slice = k_tile % kSlices + 1; // the next one
-    return k_tile + kSlices < k_tiles ? k_tile + kSlices
-                                      : std::min(slice < kSlices ? slice : k_tiles, k_tiles);
-  }
-
-  template <bool kAligned, class... Of>
-  static DBC_DEVICE void add_k_tiles(const Pairs &pairs, const Fragments &matrix, const float *weights,
-                                     int32_t k_tiles, bool ragged, const Of &...of_operands) {
-    const int32_t size = matrix.n_tiles * kFragment, lane = threadIdx.x % kWarp, shift = lane % 4 * 4;
-    // Chosen by instructions without a branch, behind which a load would be waited for at once.
-    auto rows_of = [&](int32_t k_tile) {
-      Rows found{};
-      auto pick = [&](const Rows &rows) {
-        if (rows.begin == 0 || k_tile * kKTile >= rows.begin)
-          found = rows;
-      };
-      (pick(of_operands), ...);
-      return found;
-    };
-    auto load = [&](int32_t k_tile, float(&inputs)[2][4]) {
-      k_tile = k_tile < k_tiles ? k_tile : 0; // nobody wants it
-      const Rows rows = rows_of(k_tile);
-      auto at = [&](int32_t n) { // for what is behind the end another one, which is masked then
-        const int32_t k = k_tile * kKTile;
-        return ragged && k + shift + n >= rows.end ? rows.begin : k + n;
-      };
-      if (kAligned) {
-        const float4 a = load_quad(rows.row + at(0)), b = load_quad(rows.other + at(0));
-        inputs[0][0] = a.x, inputs[0][1] = a.y, inputs[0][2] = a.z, inputs[0][3] = a.w;
-        inputs[1][0] = b.x, inputs[1][1] = b.y, inputs[1][2] = b.z, inputs[1][3] = b.w;
-      } else {
-        DBC_UNROLL
-        for (int32_t n = 0; n < 4; ++n) {
-          inputs[0][n] = rows.row[at(n)];
-          inputs[1][n] = rows.other[at(n)];
+        for (int32_t rows = 0; rows < kMTiles; ++rows)
+          each(all[rows], [&](float &number, int32_t output, int32_t) {
+            const int32_t o = group * kNTiles * kNTile + output;
+            number = o < outputs ? matrix.bias[tile.column(o)] : 0;
+          });
+        for (int32_t slice = 0; slice < kSlices; ++slice) {
+          float sum[kMTiles][kNTiles][4] = {};
+          add_slice(sum, slice, first, count, matrix, weights + group * kNTiles * kFragment, x...);
+          DBC_UNROLL
+          for (int32_t rows = 0; rows < kMTiles; ++rows)
+            DBC_UNROLL
+          for (int32_t n = 0; n < kNTiles * 4; ++n)
+            all[rows][n / 4][n % 4] += sum[rows][n / 4][n % 4];
         }
+        bool finite = true;
+        DBC_UNROLL
+        for (int32_t rows = 0; rows < kMTiles; ++rows)
+          each(all[rows], [&](float number, int32_t output, int32_t row) {
+            const int32_t i = first + rows * kRows + row, o = group * kNTiles * kNTile + output;
+            if (i < count && o < outputs) {
+              into[i * outputs + o] = number;
+              finite &= number - number == 0;
+            }
+          });
+        if (!finite) { // seldom: it is to be short
+          DBC_NO_UNROLL
+          for (int32_t n = 0; n < kMTiles * kNTiles * 4; ++n) {
+            const int32_t i = first + n / (kNTiles * 4) * kRows + row_of(n % 4),
+                          o = group * kNTiles * kNTile + output_of(n / 4 % kNTiles, n % 4);
+            if (i < count && o < outputs)
+              into[i * outputs + o] =
+                  finite_or_plain(into[i * outputs + o], i, o, matrix, weights, tile, x...);
+          }
+        }
+        __syncwarp(); // the next group's instructions are by all threads of the warp together
       }
-    };
-    auto mask = [&](int32_t k_tile, float(&inputs)[2][4]) {
-      const int32_t left = rows_of(k_tile).end - k_tile * kKTile;
-      if (ragged && left < kKTile)
-        DBC_UNROLL
-      for (int32_t n = 0; n < 8; ++n)
-        if (shift + n % 4 >= left)
-          inputs[n / 4][n % 4] = 0;
-    };
-    float quads[kNTiles][4];
-    auto load_weights = [&](const float *of_k_tile, int32_t n_tile, int32_t step) {
-      const float4 quad = load_quad(of_k_tile + n_tile * kFragment + step * kWarp * 4);
-      quads[n_tile][0] = quad.x, quads[n_tile][1] = quad.y, quads[n_tile][2] = quad.z,
-      quads[n_tile][3] = quad.w;
-    };
-    weights += lane * 4;
-    float sums[2 * kNTiles][4] = {}, inputs[2][4];
-    auto end_slice = [&] {
-      pairs.each([&](int32_t half, int32_t n, int32_t o, float *at) {
-        const float2 all = pairs.read(o, at);
-        pairs.write(o, at, {all.x + sums[half][n], all.y + sums[half][n + 1]});
-      });
-      DBC_UNROLL
-      for (int32_t n = 0; n < kNTiles * 8; ++n)
-        sums[n / 4][n % 4] = 0;
-    };
-    int32_t k_tile = 0, next = behind(k_tile, k_tiles);
-    const float *at = weights;
-    if (k_tiles > 0) {
-      load(k_tile, inputs);
-      DBC_UNROLL
-      for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
-        load_weights(at, n_tile, 0);
-    }
-    // The loop within the loop is there as nvcc else joins the end of one K tile and the beginning of the
-    // next, for which there are no registers.
-    DBC_NO_UNROLL
-    while (k_tile < k_tiles)
-      DBC_UNROLL
-    for (int32_t once = 0; once < 1; ++once) {
-      if (k_tile >= k_tiles)
-        break;
-      const float *const next_at = weights + int64_t(next < k_tiles ? next : 0) * size;
-      mask(k_tile, inputs);
-      DBC_UNROLL
-      for (int32_t step = 0; step < 2; ++step) {
-        if (step == 1)
-          __syncwarp(); // else it loads what this step does in the one before, with as little room
-        const StepInputs<kMath> now(inputs, step);
-        if (kMath == Math::tf32x3 && step == 1) // one pointer takes less room here, two in tf32
-          at += (next < k_tiles ? next - k_tile : 0) * int64_t(size);
-        if (step == 1)
-          load(next, inputs);
-        DBC_UNROLL
-        for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile) {
-          if (n_tile * kNTile + 8 < pairs.wanted)
-            multiply_step<kMath, 2>(sums, 2 * n_tile, quads[n_tile], now);
-          else if (n_tile * kNTile < pairs.wanted)
-            multiply_step<kMath, 1>(sums, 2 * n_tile, quads[n_tile], now);
-          load_weights(kMath == Math::tf32x3 || step == 0 ? at : next_at, n_tile, 1 - step);
-        }
-      }
-      if (k_tile + kSlices >= k_tiles)
-        end_slice();
-      if (kMath == Math::tf32)
-        at = next_at;
-      k_tile = next;
-      next = behind(next, k_tiles);
-    }
-    if (k_tiles < kSlices)
-      end_slice(); // an empty one: several are the same
-  }
-
-  /// Computes once more what is no finite number.
-  template <class... From>
-  static DBC_DEVICE void finish(const Pairs &pairs, const Fragments &matrix, const float *weights,
-                                const Tile &tile, From... x) {
-    float none = 0; // no number if any is not finite
-    pairs.each([&](int32_t, int32_t, int32_t o, const float *at) {
-      const float2 all = pairs.read(o, at);
-      none = fused(all.y, 0, fused(all.x, 0, none));
-    });
-    if (none == 0)
-      return;
-    // Seldom: it is to be short.
-    DBC_NO_UNROLL
-    for (int32_t n = 0; n < kNTiles * 8; ++n) {
-      const int32_t i = pairs.row + n % 4 / 2 * 8, o = pairs.first + n / 4 * 8 + n % 2;
-      if (i >= pairs.count || o >= pairs.outputs)
-        continue;
-      float &sum = pairs.corner[(i - pairs.row) * pairs.outputs + o - pairs.first];
-      sum = finite_or_plain(sum, i, o, matrix, weights, tile, x...);
-    }
   }
 
   /// Adds what the K tiles of a slice give of M tiles from row `first` on. `weights` are the first N tile's.

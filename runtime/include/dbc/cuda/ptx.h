@@ -76,30 +76,7 @@ __device__ __forceinline__ float cut_to_tf32(float x) {
 /// One of the two numbers of 11 bits next to x: the nearer one, but for rests of 0.32 to 0.66 of the way, as
 /// it is one multiplication, where the GPU's own rounding is three instructions. It adds half a unit of the
 /// 11 bits on the average, so that what is lost has no sign on the whole. What has 11 bits stays.
-constexpr float kRoundToTf32 = 1 + 0.34f / 1024; ///< what is behind the 11 bits then is to be cut
-__device__ __forceinline__ float round_to_tf32(float x) { return cut_to_tf32(x * kRoundToTf32); }
-
-/// Two numbers at a multiple of 8 bytes.
-__device__ __forceinline__ float2 load_pair(const float *at) {
-#ifdef __CUDACC__
-  return *reinterpret_cast<const float2 *>(at);
-#else
-  if (reinterpret_cast<uintptr_t>(at) % 8 != 0)
-    shim::Machine::own().fail("8 bytes are loaded that begin at no multiple of 8");
-  float2 pair;
-  std::memcpy(&pair, at, sizeof pair);
-  return pair;
-#endif
-}
-__device__ __forceinline__ void store_pair(float *at, float2 pair) {
-#ifdef __CUDACC__
-  *reinterpret_cast<float2 *>(at) = pair;
-#else
-  if (reinterpret_cast<uintptr_t>(at) % 8 != 0)
-    shim::Machine::own().fail("8 bytes are stored that begin at no multiple of 8");
-  std::memcpy(at, &pair, sizeof pair);
-#endif
-}
+__device__ __forceinline__ float round_to_tf32(float x) { return cut_to_tf32(x * (1 + 0.34f / 1024)); }
 
 /// Four numbers at a multiple of 16 bytes.
 __device__ __forceinline__ float4 load_quad(const float *at) {
@@ -268,76 +245,6 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kMTiles][kNTiles][
           sum = static_cast<float>(sum + high);
         }
   }
-#endif
-}
-
-/// What a step of a K tile takes of 16 rows, for all lanes of a warp: in tf32x3 each input as a sum of two.
-/// Lane 4 g + t gives inputs 4 t .. 4 t + 3 of rows g and g + 8. By a warp.
-template <Math kMath> struct StepInputs {
-#ifdef __CUDACC__
-  float high[4], low[4];
-#else
-  float of_all[kWarp][4];
-#endif
-  __device__ __forceinline__ StepInputs(const float (&x)[2][4], int32_t step) {
-    const float whole[4] = {x[0][2 * step], x[1][2 * step], x[0][2 * step + 1], x[1][2 * step + 1]};
-#ifdef __CUDACC__
-    DBC_UNROLL
-    for (int32_t n = 0; n < 4; ++n) { // the tensor cores cut what is not split
-      high[n] = kMath == Math::tf32 ? whole[n] * kRoundToTf32 : round_to_tf32(whole[n]);
-      low[n] = whole[n] - high[n];
-    }
-#else
-    std::memcpy(of_all, shim::Machine::own().exchange(whole), sizeof of_all);
-#endif
-  }
-};
-
-/// Adds to the sums of 16 rows what a step of a K tile gives for kCount halves of an N tile, of 8 outputs
-/// each. `weights` are what this thread has of the N tile's fragment in that step. The operations are those
-/// of multiply_k_tile(), in their order, but the rows are the operand that has 16, so that an empty half of
-/// an N tile costs nothing: of half h thread 4 g + t has the sums of row g and outputs 2 t and 2 t + 1 in
-/// sums[first + h][0] and [1], and those of row g + 8 in [2] and [3]. By a warp.
-template <Math kMath, int32_t kCount, int32_t kHalves>
-__device__ __forceinline__ void multiply_step(float (&sums)[kHalves][4], int32_t first,
-                                              const float (&weights)[4], const StepInputs<kMath> &inputs) {
-#ifdef __CUDACC__
-  float high[4], low[4];
-  DBC_UNROLL
-  for (int32_t n = 0; n < 4; ++n) {
-    high[n] = kMath == Math::tf32 ? weights[n] : round_to_tf32(weights[n]);
-    low[n] = weights[n] - high[n];
-  }
-  if (kMath == Math::tf32x3) { // one half after the other, so that a sum need not wait for the one before
-    DBC_UNROLL
-    for (int32_t half = 0; half < kCount; ++half)
-      mma_tf32(sums[first + half], inputs.high, low[half], low[half + 2]);
-    DBC_UNROLL
-    for (int32_t half = 0; half < kCount; ++half)
-      mma_tf32(sums[first + half], inputs.low, high[half], high[half + 2]);
-  }
-  DBC_UNROLL
-  for (int32_t half = 0; half < kCount; ++half)
-    mma_tf32(sums[first + half], inputs.high, high[half], high[half + 2]);
-#else
-  const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
-  const auto *of_all = shim::Machine::own().exchange(weights);
-  for (int32_t half = 0; half < kCount; ++half)
-    for (int32_t n = 0; n < 4; ++n) {
-      double low = 0, high = 0;
-      for (int32_t thread = 0; thread < 4; ++thread)
-        for (int32_t k = 0; k < 2; ++k) {
-          const float b = inputs.of_all[g * 4 + thread][k * 2 + n / 2], b_high = round_to_tf32(b);
-          const float a = of_all[(2 * t + n % 2) * 4 + thread][half + 2 * k],
-                      a_high = kMath == Math::tf32 ? cut_to_tf32(a) : round_to_tf32(a);
-          low += double(cut_to_tf32(a - a_high)) * b_high + double(a_high) * cut_to_tf32(b - b_high);
-          high += double(a_high) * b_high;
-        }
-      float &sum = sums[first + half][n];
-      if (kMath == Math::tf32x3)
-        sum = static_cast<float>(sum + low);
-      sum = static_cast<float>(sum + high);
-    }
 #endif
 }
 

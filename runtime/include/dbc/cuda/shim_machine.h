@@ -14,9 +14,6 @@
 #include <vector>
 
 /// CUDA's words for numbers that one instruction loads.
-struct alignas(8) float2 {
-  float x, y;
-};
 struct alignas(16) float4 {
   float x, y, z, w;
 };
