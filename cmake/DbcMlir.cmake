@@ -21,8 +21,8 @@ target_compile_options(dbc_mlir INTERFACE ${llvm_defs} ${DBC_NUMERIC_FLAGS})
 target_compile_options(dbc_mlir INTERFACE -UNDEBUG)
 target_link_libraries(dbc_mlir INTERFACE MLIR LLVM)
 
-# Most of the compiler's time goes to libMLIR: -O1 builds it in half the time; generated code is not
-# concerned.
+# Most of dbc's time goes to libMLIR: by -O1 it compiles models as fast as by -O3, and is built sooner (a pass in 0.6 of the
+# time). Generated code is not concerned.
 target_compile_options(dbc_mlir INTERFACE $<$<CONFIG:Release>:-O1>)
 
 # MLIR's headers take most of a file's time to compile; they are read once for all libraries and programs, which have the

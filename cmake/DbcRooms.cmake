@@ -25,6 +25,7 @@ function(dbc_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter)
 endfunction()
 
+# The headers of MLIR for a library or program of the compiler, which is made with the flags that they were made with.
 function(dbc_precompiled_headers target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_precompile_headers(${target} REUSE_FROM dbc_headers)
