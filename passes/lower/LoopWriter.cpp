@@ -28,6 +28,14 @@ Value LoopWriter::mulInt(Value x, int64_t y) {
   return y == 1 ? x : arith::MulIOp::create(b, loc, x, integer(y)).getResult();
 }
 
+std::pair<Value, Value> LoopWriter::nearest(Value position, int64_t extent) {
+  Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, integer(0));
+  Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, integer(extent));
+  Value isIn = arith::AndIOp::create(b, loc, low, high);
+  Value above = arith::MaxSIOp::create(b, loc, position, integer(0));
+  return {arith::MinSIOp::create(b, loc, above, integer(extent - 1)), isIn};
+}
+
 /// What a value is called that a loop carries, by what becomes of it in each round.
 static StringRef carriedName(Value next) {
   Operation *op = next.getDefiningOp();

@@ -22,6 +22,8 @@ public:
   mlir::Value real(double value);
   mlir::Value addInt(mlir::Value x, mlir::Value y);
   mlir::Value mulInt(mlir::Value x, int64_t y);
+  /// A position that may be beside 0 .. extent - 1: the nearest one in it, and whether that is the same.
+  std::pair<mlir::Value, mlir::Value> nearest(mlir::Value position, int64_t extent);
 
   /// A loop low .. high - 1 with carried values; its counter is called `name`.
   kernel::ForOp loop(mlir::Value low, mlir::Value high, llvm::StringRef name, mlir::ValueRange init,

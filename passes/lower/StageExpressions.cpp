@@ -290,14 +290,9 @@ Value StageExpressions::patch(dyn::PatchesOp op, ValueRange at) {
     source.push_back(w.addInt(window, w.integer(-op.getPadding()[axis])));
     if (op.getPadding()[axis] == 0)
       continue;
-    Value &position = source.back();
-    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, w.integer(0));
-    Value high =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, w.integer(picture[1 + axis]));
-    Value there = arith::AndIOp::create(b, loc, low, high);
+    auto [position, there] = w.nearest(source.back(), picture[1 + axis]);
+    source.back() = position;
     inside = inside ? arith::AndIOp::create(b, loc, inside, there).getResult() : there;
-    position = arith::MaxSIOp::create(b, loc, position, w.integer(0));
-    position = arith::MinSIOp::create(b, loc, position, w.integer(picture[1 + axis] - 1));
   }
   Value x = element(op.getX(), source);
   return inside ? arith::SelectOp::create(b, loc, inside, x, w.real(0)).getResult() : x;

@@ -143,26 +143,20 @@ void StageReductions::topK(dyn::TopKOp op) {
 void StageReductions::sumPatches(dyn::SumPatchesOp op) {
   Location at_ = op.getLoc();
   auto picture = dyn::extents(op.getType()), seen = dyn::extents(op.getX().getType());
-  Value zero = w.integer(0);
-  // What saw `pixel` as position `inWindow` of an axis, and whether there is such a window.
+  // The window that saw `pixel` as position `inWindow` of an axis, and whether there is one.
   auto window = [&](Value pixel, Value inWindow, unsigned axis) -> std::pair<Value, Value> {
     Value from = w.addInt(pixel, w.integer(op.getPadding()[axis]));
-    Value reach = arith::SubIOp::create(b, at_, from, inWindow), y = reach;
-    Value exists = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sge, reach, zero);
-    if (int64_t stride = op.getStride()[axis]; stride > 1) {
-      Value rest = arith::RemSIOp::create(b, at_, reach, w.integer(stride));
-      Value whole = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::eq, rest, zero);
-      exists = arith::AndIOp::create(b, at_, exists, whole);
-      y = arith::DivSIOp::create(b, at_, reach, w.integer(stride));
-    }
-    const int64_t count = seen[3 + axis];
-    Value low = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::slt, y, w.integer(count));
-    exists = arith::AndIOp::create(b, at_, exists, low);
-    y = arith::MinSIOp::create(b, at_, arith::MaxSIOp::create(b, at_, y, zero), w.integer(count - 1));
-    return {y, exists};
+    Value reach = arith::SubIOp::create(b, at_, from, inWindow);
+    Value stride = w.integer(op.getStride()[axis]);
+    if (op.getStride()[axis] == 1)
+      return w.nearest(reach, seen[3 + axis]);
+    auto [y, exists] = w.nearest(arith::DivSIOp::create(b, at_, reach, stride), seen[3 + axis]);
+    Value rest = arith::RemSIOp::create(b, at_, reach, stride); // of what is below 0, too
+    Value whole = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::eq, rest, w.integer(0));
+    return {y, arith::AndIOp::create(b, at_, exists, whole)};
   };
   auto over = [&](unsigned axis, function_ref<void(Value)> body) {
-    w.counted(zero, w.integer(seen[1 + axis]), axis == 0 ? "i" : "j", ValueRange(),
+    w.counted(w.integer(0), w.integer(seen[1 + axis]), axis == 0 ? "i" : "j", ValueRange(),
               [&](Value k, ValueRange) -> SmallVector<Value> { return body(k), SmallVector<Value>(); });
   };
   w.rows([&] {
