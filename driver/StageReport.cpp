@@ -139,7 +139,8 @@ private:
     case kernel::IndexSetKind::Column:
       return rowsOfColumn(indexSet.getParentAttr());
     case kernel::IndexSetKind::Transpose:
-      break; // no stage is over it
+    case kernel::IndexSetKind::ByInput:
+      break; // no stage is over them
     }
     return "";
   }

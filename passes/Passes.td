@@ -475,7 +475,9 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let summary = "Lower stages to loops, as their schedules say";
   let description = [{
     Loops of one `concurrent` run one after the other where they may fail an input: which failure is reported depends on
-    their order. Afterwards no operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.
+    their order. Sums over a batch, of `batch.accumulate` and of what looks up a row of a table, take rows in the order of the
+    inputs: where rows lie by level, or a `while` has ended some, an index set of kind `by_input` is made for them. Afterwards no
+    operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.
   }];
   let statistics = [
     Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">,

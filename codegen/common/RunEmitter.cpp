@@ -99,7 +99,10 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
         int number = program_.stageNumber(func);
         if (number < 0)
           return; // ran when the model was made
-        std::string begin = "0", end = program_.rows(indexSet);
+        kernel::IndexSetOp order;
+        if (std::optional<StringRef> name = launch.getOrder())
+          order = program_.find<kernel::IndexSetOp>(*name);
+        std::string begin = "0", end = program_.rows(order ? order : indexSet);
         auto [first, last] = indexSet.getByTimeStep() ? openTimeSteps(indexSet) : TimeSteps();
         if (!first.empty()) {
           std::string timeSteps = program_.timeSteps(indexSet);
@@ -116,6 +119,8 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
                               timeSteps + ".end(" + timeStep + ")"}) +
                       ");");
           });
+        if (order && order.getMasked())
+          out_.line(program_.nameOf(order) + ".select(" + program_.timeSteps(indexSet) + ");");
         std::vector<std::string> arguments = {std::to_string(number), begin, end};
         if (!worker_.empty())
           arguments.push_back(worker_);

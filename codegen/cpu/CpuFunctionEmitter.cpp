@@ -65,8 +65,10 @@ std::string CpuFunctionEmitter::weightsAlias(kernel::WeightsOp weights, const st
 }
 
 Expr CpuFunctionEmitter::orderedRow(kernel::OrderOp op) {
-  std::string timeSteps = program_.timeSteps(program_.find<kernel::IndexSetOp>(op.getIndexSet()));
-  return call((isStage() ? "plan." : "") + timeSteps + ".row_at", {use(op.getPosition()).text});
+  auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
+  const bool isByInput = indexSet.getKind() == kernel::IndexSetKind::ByInput;
+  const std::string order = isByInput ? program_.nameOf(indexSet) : program_.timeSteps(indexSet);
+  return call((isStage() ? "plan." : "") + order + ".row_at", {use(op.getPosition()).text});
 }
 
 /// What only the host knows: rows of index sets and instances of cells.

@@ -13,6 +13,9 @@ static PlanMember ofIndexSet(const Program &program, kernel::IndexSetOp indexSet
     return {PlanMember::Rows, name, "int32_t " + name + " = 0;", "number of rows"};
   for (Attribute array : indexSet.getIndexArrays())
     arrays += (arrays.empty() ? "" : ", ") + cast<StringAttr>(array).getValue().str();
+  if (indexSet.getKind() == kernel::IndexSetKind::ByInput)
+    return {PlanMember::Rows, name, "dbc::InputOrder " + name + ";",
+            program.nameOf(program.parent(indexSet)) + " in the order of the inputs"};
   if (indexSet.getKind() == kernel::IndexSetKind::Distinct)
     return {PlanMember::Rows, name,
             "dbc::DistinctRows " + name + "{" + std::to_string(*indexSet.getExtent()) + "};", arrays};

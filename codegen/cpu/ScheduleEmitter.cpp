@@ -155,6 +155,18 @@ static void emitDistinct(const Program &program, kernel::DistinctOp op, Writer &
   out.line(name + ".sort();");
 }
 
+/// By the index arrays that lead from a row of a recursion to its node; other rows are in order.
+static void emitSortByInput(const Program &program, kernel::SortByInputOp op, Writer &out) {
+  auto order = program.find<kernel::IndexSetOp>(op.getIndexSet());
+  kernel::IndexSetOp rows = program.parent(order), first = rows;
+  std::vector<std::string> toOwner = {program.nameOf(rows) + "[0]"};
+  for (; program.parent(first); toOwner.push_back(program.nameOf(first) + "[0]"))
+    first = program.parent(first);
+  if (first.getKind() != kernel::IndexSetKind::Instances)
+    toOwner.clear();
+  out.line(program.nameOf(order) + ".sort(" + program.rows(rows) + ", {" + commas(toOwner) + "});");
+}
+
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out) {
   out.comment("Structure in, row numbers out. Leaves early when an input turns out to be wrong: it is called "
               "again without "
@@ -190,12 +202,16 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             auto from = program.find<kernel::IndexSetOp>(transpose.getFrom());
             auto to = program.find<kernel::IndexSetOp>(transpose.getTo());
             const bool isDistinct = to.getKind() == kernel::IndexSetKind::Distinct;
-            out.line("dbc::transpose(" +
-                     commas({program.nameOf(program.find<kernel::IndexSetOp>(transpose.getIndexSet())),
-                             indexArrayText(program, from, transpose.getIndexArray()), program.rows(from),
-                             isDistinct ? program.nameOf(to) : program.rows(to)}) +
-                     ");");
+            std::vector<std::string> arguments = {
+                program.nameOf(program.find<kernel::IndexSetOp>(transpose.getIndexSet())),
+                indexArrayText(program, from, transpose.getIndexArray()), program.rows(from),
+                isDistinct ? program.nameOf(to) : program.rows(to)};
+            if (std::optional<StringRef> order = transpose.getOrder())
+              arguments.push_back("&" + program.nameOf(program.find<kernel::IndexSetOp>(*order)));
+            out.line("dbc::transpose(" + commas(arguments) + ");");
           })
+          .Case<kernel::SortByInputOp>(
+              [&](kernel::SortByInputOp sort) { emitSortByInput(program, sort, out); })
           .Case<kernel::DistinctOp>(
               [&](kernel::DistinctOp distinct) { emitDistinct(program, distinct, out); })
           .Case<kernel::TimeStepsOp>(

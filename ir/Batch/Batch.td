@@ -93,10 +93,11 @@ def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"Program
 }
 
 def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Each row that a relation leads to names the rows that it leads there from, in their order";
+  let summary = "Each row that a relation leads to names the rows that it leads there from, in order";
   let description = [{
     A list relation from the rows of the relation's `to`, an index set, to those of its `from`. The schedule makes it once a
-    batch, by counting sort, when all rows are there. Sums of adjoints go by it.
+    batch, by counting sort, when all rows are there. Sums of adjoints go by it. Rows that name
+    the same one are in their order; where those are of several inputs, as of a table's row, in that of the inputs.
     ```mlir
     batch.relation @rel.encode.Node.left : @encode.Node -> @encode by "left"
     batch.transpose @of.encode.Node.left of @rel.encode.Node.left
@@ -264,11 +265,11 @@ def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_Acce
 }
 
 def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments, Batch_AccessOpInterface]> {
-  let summary = "Adds the values of all rows, in their order, to the one row of a buffer over the batch";
+  let summary = "Adds the values of all rows, in the order of their inputs, to the one row of a buffer over the batch";
   let description = [{
     With `index` it is added to row `index` of the buffer's first axis. With `outer` the outer product of two vectors is added: to
     element (i, j) value[i] * outer[j], where neither vector is all zeros. A stage that accumulates does nothing else, stands in
-    no loop, and one thread adds to an element: the order of the sum is that of the rows.
+    no loop, and one thread adds to an element. Of an input the rows are added in the order of its nodes, of a node in their own.
   }];
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, Optional<I32>:$index, Optional<Batch_Number>:$outer);
   let assemblyFormat = "$value (`outer` $outer^ `:` type($outer))? `,` $buffer (`[` $index^ `]`)? attr-dict `:` type($value)";

@@ -122,6 +122,8 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     * `column`: the rows of `parent`, a field's or argument's `value` or `items` in the batch: one a node, an input, or an
       element of their lists, whether anything reads it or not. Fields of one data type have the same rows, and so have
       arguments.
+    * `by_input`: the rows of `parent`, an index set, in the order of the inputs; `masked`: of these the active ones. They are
+      reached through an order list, and have no index arrays of their own. See kernel.sort_by_input.
     `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
     (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
@@ -651,6 +653,7 @@ def Kernel_DropoutOp : Kernel_Op<"dropout", [Pure, AttrSizedOperandSegments]> {
 }
 def Kernel_OrderOp : Kernel_UserOp<"order", [MemoryEffects<[MemRead]>]> {
   let summary = "The row at a position of an index set's order list";
+  let description = "Of an index set of kind `by_input`: the row of its parent.";
   let arguments = (ins FlatSymbolRefAttr:$index_set, I32:$position);
   let results = (outs I32:$row);
   let assemblyFormat = "$index_set `[` $position `]` attr-dict";
@@ -703,10 +706,24 @@ def Kernel_TransposeOp : Kernel_UserOp<"transpose", [HasParent<"ScheduleOp">]> {
   let summary = "Sorts the rows of an index set by what an index array says: makes an index set of kind `transpose`";
   let description = [{
     `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
-    counting sort, so equal ones stay in order.
+    counting sort, so equal ones stay in order, or in that of `order`, an index set of kind `by_input` that has all rows of
+    `from`.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, StrAttr:$index_array, FlatSymbolRefAttr:$to);
-  let assemblyFormat = "$index_set `=` $from $index_array `to` $to attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, StrAttr:$index_array, FlatSymbolRefAttr:$to,
+                       OptionalAttr<FlatSymbolRefAttr>:$order);
+  let assemblyFormat = "$index_set `=` $from $index_array `to` $to (`by` $order^)? attr-dict";
+}
+def Kernel_SortByInputOp : Kernel_UserOp<"sort_by_input", [HasParent<"ScheduleOp">]> {
+  let summary = "Puts the rows of an index set in the order of the inputs: makes an index set of kind `by_input`";
+  let description = [{
+    Those of an input are in the order of its nodes, those of a node in their own. By counting sort.
+    ```mlir
+    kernel.index_set by_input @encode.Node.by_input in @encode.Node []
+    kernel.sort_by_input @encode.Node.by_input
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$index_set);
+  let assemblyFormat = "$index_set attr-dict";
 }
 def Kernel_DistinctOp : Kernel_UserOp<"distinct", [HasParent<"ScheduleOp">]> {
   let summary = "Collects the numbers that index arrays hold: makes an index set of kind `distinct`";
@@ -728,9 +745,12 @@ def Kernel_DistinctOp : Kernel_UserOp<"distinct", [HasParent<"ScheduleOp">]> {
 }
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";
-  let description = "`active`: of these, over the active ones.";
-  let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$active);
-  let assemblyFormat = "(`active` $active^)? $func attr-dict";
+  let description = [{
+    `active`: of these, over the active ones. `order`, outside of loops: over the rows of this index set of kind `by_input`,
+    whose parent is the stage's; which are active of a masked one, is found before.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$active, OptionalAttr<FlatSymbolRefAttr>:$order);
+  let assemblyFormat = "(`active` $active^)? $func (`by` $order^)? attr-dict";
 }
 def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Of the rows that a launch here would run over, those are active for which `alive` holds, in their order";

@@ -35,7 +35,7 @@ def Kernel_IndexSetKind : Kernel_Enum<"IndexSetKind", "what the rows of an index
     I32EnumCase<"Inputs", 0, "inputs">, I32EnumCase<"Instances", 1, "instances">, I32EnumCase<"Elements", 2, "elements">,
     I32EnumCase<"Arm", 3, "arm">, I32EnumCase<"Steps", 4, "steps">, I32EnumCase<"States", 5, "states">,
     I32EnumCase<"Model", 6, "model">, I32EnumCase<"Batch", 7, "batch">, I32EnumCase<"Transpose", 8, "transpose">,
-    I32EnumCase<"Distinct", 9, "distinct">, I32EnumCase<"Column", 10, "column">]>;
+    I32EnumCase<"Distinct", 9, "distinct">, I32EnumCase<"Column", 10, "column">, I32EnumCase<"ByInput", 11, "by_input">]>;
 def Kernel_FieldArray : Kernel_Enum<"FieldArray", "which array of a field's column", [
     I32EnumCase<"Value", 0, "value">, I32EnumCase<"Begin", 1, "begin">, I32EnumCase<"End", 2, "end">,
     I32EnumCase<"Items", 3, "items">, I32EnumCase<"Kind", 4, "kind">, I32EnumCase<"LossWeight", 5, "loss_weight">]>;

@@ -140,20 +140,20 @@ LogicalResult IndexSetOp::verify() {
   const IndexSetKind kind = getKind();
   const bool ofRows =
       kind == IndexSetKind::Elements || kind == IndexSetKind::Arm || kind == IndexSetKind::Steps;
-  const bool isColumn = kind == IndexSetKind::Column;
+  const bool isColumn = kind == IndexSetKind::Column, isByInput = kind == IndexSetKind::ByInput;
   llvm::StringSet<> arrays;
   for (StringRef array : getIndexArrays().getAsValueRange<StringAttr>())
     if (!arrays.insert(array).second)
       return emitOpError("has index array `") << array << "` twice";
   const size_t count = getIndexArrays().size();
-  if (((kind == IndexSetKind::Batch || isColumn) && count != 0) ||
+  if (((kind == IndexSetKind::Batch || isColumn || isByInput) && count != 0) ||
       (kind == IndexSetKind::Transpose &&
        (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))) ||
       (kind == IndexSetKind::Distinct && (count != 1 || !arrays.contains("row"))))
     return emitOpError("has other index arrays than its kind");
-  if ((ofRows || isColumn) != getParent().has_value() && kind != IndexSetKind::States)
-    return emitOpError(ofRows || isColumn ? "has no parent"
-                                          : "has a parent, but no rows that are made from others");
+  const bool wantsParent = ofRows || isColumn || isByInput;
+  if (wantsParent != getParent().has_value() && kind != IndexSetKind::States)
+    return emitOpError(wantsParent ? "has no parent" : "has a parent, but no rows that are made from others");
   const bool ofCell = getGroup().has_value();
   if (ofCell != getCell().has_value() || ofCell != (kind == IndexSetKind::Instances))
     return emitOpError(ofCell ? "is of a cell, but not of its instances" : "is of instances, but of no cell");
@@ -161,6 +161,8 @@ LogicalResult IndexSetOp::verify() {
   if (getExtent() &&
       ((kind != IndexSetKind::Model && !isDistinct) || getExtentAttr().getInt() < 1 || count != 1))
     return emitOpError("has an extent, but is no table");
+  if (isByInput && getByTimeStep())
+    return emitOpError("in the order of the inputs has time steps");
   if (isColumn && (getByTimeStep() || getMasked()))
     return emitOpError("of a column has time steps");
   if (isDistinct && (!getExtent() || getByTimeStep() || getMasked()))
@@ -181,6 +183,9 @@ LogicalResult IndexSetOp::verifySymbolUses(SymbolTableCollection &symbols) {
   } else if (getParent() && failed(lookUp<IndexSetOp>(*this, getParentAttr(), "index set", symbols))) {
     return failure();
   }
+  if (getKind() == IndexSetKind::ByInput && getMasked() &&
+      failed(lookUp<IndexSetOp>(*this, getParentAttr(), "masked index set", symbols, isMasked)))
+    return failure();
   if (getStepsOf() &&
       failed(lookUp<IndexSetOp>(*this, getStepsOfAttr(), "index set of steps", symbols, isOfSteps)))
     return failure();
@@ -418,6 +423,20 @@ LogicalResult TimeStepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
       [](IndexSetOp indexSet) { return indexSet.getByTimeStep() || indexSet.getMasked(); });
 }
 
+/// Checks that `order` has the rows of `of` in the order of the inputs.
+static LogicalResult verifyInputOrder(Operation *op, FlatSymbolRefAttr order, StringRef of,
+                                      SymbolTableCollection &symbols) {
+  auto found = lookUp<IndexSetOp>(op, order, "index set in the order of the inputs", symbols, isByInput);
+  if (succeeded(found) && *found->getParent() != of)
+    return op->emitOpError("takes rows of @") << of << " in the order of those of @" << *found->getParent();
+  return found;
+}
+
+LogicalResult SortByInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set in the order of the inputs", symbols,
+                            isByInput);
+}
+
 LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "transpose", symbols, [](IndexSetOp indexSet) {
         return indexSet.getKind() == IndexSetKind::Transpose;
@@ -425,7 +444,8 @@ LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   auto from = lookUp<IndexSetOp>(*this, getFromAttr(), "index set", symbols);
   auto to = lookUp<IndexSetOp>(*this, getToAttr(), "index set", symbols);
-  if (failed(from) || failed(to) || failed(verifyIndexArray(*this, *from, getIndexArray())))
+  if (failed(from) || failed(to) || failed(verifyIndexArray(*this, *from, getIndexArray())) ||
+      (getOrderAttr() && failed(verifyInputOrder(*this, getOrderAttr(), getFrom(), symbols))))
     return failure();
   return to->getKind() == IndexSetKind::Distinct
              ? verifyCollected(*this, (*this)->getBlock(), *to, getFrom(), getIndexArray())
@@ -470,12 +490,19 @@ LogicalResult dbc::kernel::verifyCollected(Operation *op, Block *schedule, Index
                                       << distinct.getSymName() << " is not made before";
 }
 
-static bool isMasked(IndexSetOp indexSet) { return indexSet.getMasked(); }
-
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto func = funcOf(*this, getFuncAttr(), FuncKind::Stage, symbols);
-  if (failed(func) || !getActive())
-    return func;
+  if (failed(func))
+    return failure();
+  if (getOrderAttr()) {
+    if (getActive())
+      return emitOpError("by an order of the inputs is of the active rows where that is masked");
+    if ((*this)->getParentOfType<TimeStepLoopInterface>())
+      return emitOpError("by an order of the inputs stands in a loop");
+    return verifyInputOrder(*this, getOrderAttr(), *func->getIndexSet(), symbols);
+  }
+  if (!getActive())
+    return success();
   return lookUp<IndexSetOp>(*this, func->getIndexSetAttr(), "masked index set", symbols, isMasked);
 }
 

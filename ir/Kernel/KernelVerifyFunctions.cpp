@@ -407,8 +407,8 @@ LogicalResult NodeNumberOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult OrderOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set with an order list", symbols,
-                            [](IndexSetOp indexSet) {
-                              return isOfSteps(indexSet) || indexSet.getStepsOf() || indexSet.getMasked();
-                            });
+  return lookUp<IndexSetOp>(
+      *this, getIndexSetAttr(), "index set with an order list", symbols, [](IndexSetOp indexSet) {
+        return isOfSteps(indexSet) || indexSet.getStepsOf() || indexSet.getMasked() || isByInput(indexSet);
+      });
 }

@@ -40,6 +40,8 @@ inline bool areIntegers(mlir::TypeRange types) {
 }
 
 /// Whether the steps of a scan are the rows of an index set.
+inline bool isMasked(IndexSetOp indexSet) { return indexSet.getMasked(); }
+inline bool isByInput(IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::ByInput; }
 inline bool isOfSteps(IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Steps; }
 
 /// Checks that an index set has an index array that `op` names.

@@ -4,6 +4,7 @@
 // StageToKernel.cpp.
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
+#include "passes/lower/InputOrders.h"
 #include "passes/lower/StageToKernel.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -105,6 +106,7 @@ struct Lowering {
     }
     const llvm::DenseSet<Operation *> needed = neededByResults(order);
     relations.emplace(from);
+    inputOrders.emplace(to);
     for (auto transpose : from.getBody().front().getOps<batch::TransposeOp>())
       lowerTranspose(transpose);
     // Functions before the schedule, which stays in front of the run.
@@ -181,9 +183,15 @@ struct Lowering {
                                                kernel::IndexSetKind::Transpose, {"row", "begin"});
     auto relation = relations->lookup<batch::RelationOp>(op.getRelation());
     auto schedule = *to.getOps<kernel::ScheduleOp>().begin();
-    OpBuilder order = OpBuilder::atBlockEnd(&schedule.getBody().front());
-    kernel::TransposeOp::create(order, op.getLoc(), indexSet.getSymName(), relation.getFrom(),
-                                relation.getIndexArray(), *relation.getTo());
+    OpBuilder order(schedule);
+    auto rowsOf = [&](FlatSymbolRefAttr name) {
+      return SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(schedule, name);
+    };
+    FlatSymbolRefAttr byInput =
+        inputOrders->ofLists(rowsOf(relation.getFromAttr()), rowsOf(relation.getToAttr()));
+    order.setInsertionPointToEnd(&schedule.getBody().front());
+    kernel::TransposeOp::create(order, op.getLoc(), FlatSymbolRefAttr::get(indexSet), relation.getFromAttr(),
+                                relation.getIndexArrayAttr(), relation.getToAttr(), byInput);
   }
 
   LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
@@ -239,17 +247,26 @@ struct Lowering {
     if (auto schedule = stage.getSchedule())
       func.setGrain(schedule->getGrain());
     func.setBlas(stage.getBlas());
-    kernel::LaunchOp::create(launches, stage.getLoc(), name, stage.getWhen().has_value());
+    const bool active = stage.getWhen().has_value();
+    kernel::IndexSetOp indexSet = indexSets[stage.getIndexSet()];
+    FlatSymbolRefAttr byInput = stage.accumulates() ? inputOrders->of(indexSet, active) : FlatSymbolRefAttr();
+    kernel::LaunchOp::create(launches, stage.getLoc(), name, active && !byInput, byInput);
     for (StringRef written : accessesOf(stage).writes)
       if (truths.contains(written))
         kernel::MaskOp::create(launches, stage.getLoc(), stage.getIndexSet(), written);
-    if (failed(
-            StageToKernel(stage, func, indexSets[stage.getIndexSet()], *relations, packed.symbols(), packed)
-                .run()))
+    FlatSymbolRefAttr order = stage.accumulates() ? byInput : orderOfTimeSteps(indexSet);
+    if (failed(StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed).run()))
       return failure();
     kernel::dropUnreadLocals(func);
     ++loweredStages;
     return success();
+  }
+
+  /// The index set itself where its rows are reached through an order list; null: a row is at its number.
+  static FlatSymbolRefAttr orderOfTimeSteps(kernel::IndexSetOp indexSet) {
+    const bool isOrdered =
+        indexSet.getKind() == kernel::IndexSetKind::Steps || indexSet.getStepsOf() || indexSet.getMasked();
+    return isOrdered ? FlatSymbolRefAttr::get(indexSet) : FlatSymbolRefAttr();
   }
 
   /// What the stage computes, for the reader of the emitted code.
@@ -275,7 +292,8 @@ struct Lowering {
   OpBuilder functions{b.getContext()};
   llvm::StringMap<kernel::IndexSetOp> indexSets;
   std::optional<SymbolTable> relations; ///< what is left in `from`
-  llvm::StringSet<> truths;             ///< buffers that say which rows there are
+  std::optional<InputOrders> inputOrders;
+  llvm::StringSet<> truths; ///< buffers that say which rows there are
 };
 
 struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {

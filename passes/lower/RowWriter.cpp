@@ -9,11 +9,9 @@ using namespace mlir;
 namespace dbc::passes {
 
 RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-                     const SymbolTable &relations, const SymbolTable &arrays)
+                     FlatSymbolRefAttr order, const SymbolTable &relations, const SymbolTable &arrays)
     : LoopWriter(stage.getLoc(), mayRepeat(stage)), func(func), indexSet(indexSet), relations(relations),
-      arrays(arrays), blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
-      ordered(indexSet.getKind() == kernel::IndexSetKind::Steps || indexSet.getStepsOf() ||
-              indexSet.getMasked()) {}
+      arrays(arrays), blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1), order(order) {}
 
 void RowWriter::blocks(function_ref<void()> body) {
   b.setInsertionPointToEnd(&entry());
@@ -47,8 +45,7 @@ void RowWriter::rows(function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   indices.clear();
   auto at = [&](Value row) {
-    return ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), indexSet.getSymName(), row).getResult()
-                   : row;
+    return order ? kernel::OrderOp::create(b, loc, b.getI32Type(), order, row).getResult() : row;
   };
   if (blockRows == 1) {
     i_ = integer(0);

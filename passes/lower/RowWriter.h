@@ -10,9 +10,11 @@ namespace dbc::passes {
 /// and what fails for a row.
 class RowWriter : public LoopWriter {
 public:
+  /// `order` is the index set whose order list rows are reached through, null: a row is at its number.
   /// `relations` are those of the stage's program, `arrays` what the function's program has.
   RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-            const mlir::SymbolTable &relations, const mlir::SymbolTable &arrays);
+            mlir::FlatSymbolRefAttr order, const mlir::SymbolTable &relations,
+            const mlir::SymbolTable &arrays);
 
   /// `body` once for each block of the function's rows, with `base` and `count` set.
   void blocks(llvm::function_ref<void()> body);
@@ -24,7 +26,7 @@ public:
   mlir::Value i() const { return i_; }         ///< the row's position in its block
   mlir::Value row() const { return row_; }
   /// Whether rows are taken in an order of their own, so that those of a block are no neighbours.
-  bool isOrdered() const { return ordered; }
+  bool isOrdered() const { return static_cast<bool>(order); }
 
   /// The index array by which the stage's rows name others.
   template <class Op> llvm::StringRef indexArrayOf(Op op) const {
@@ -68,7 +70,7 @@ private:
   kernel::IndexSetOp indexSet;
   const mlir::SymbolTable &relations, &arrays;
   int64_t blockRows;
-  bool ordered;
+  mlir::FlatSymbolRefAttr order;
   mlir::Value base_, count_, i_, row_;
   llvm::StringMap<mlir::Value> indices;                 ///< of the current row, by array
   llvm::DenseMap<mlir::Attribute, mlir::Value> windows; ///< by index set, live levels and `ago`

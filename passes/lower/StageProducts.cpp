@@ -46,9 +46,12 @@ Value StageProducts::rowsOf(Value value, int64_t offset) {
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     if (w.hasOneRow(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers("", [&] { return w.integer(0); }), {}, {});
-    if (w.isOrdered())
-      return make(read.getBufferAttr(), rowNumbers("", [&] { return w.inMemory(read.getBuffer(), w.row()); }),
-                  {}, {});
+    if (w.isOrdered()) {
+      // Those of a buffer of which not all rows are kept are its own.
+      StringRef name = w.window(read.getBuffer(), 0) ? "" : "own rows";
+      return make(read.getBufferAttr(),
+                  rowNumbers(name, [&] { return w.inMemory(read.getBuffer(), w.row()); }), {}, {});
+    }
     return make(read.getBufferAttr(), {}, w.inMemory(read.getBuffer(), w.base()), {});
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op)) {

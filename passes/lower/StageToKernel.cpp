@@ -7,8 +7,9 @@ using namespace mlir;
 namespace dbc::passes {
 
 StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-                             const SymbolTable &relations, const SymbolTable &arrays, PackedWeights &packed)
-    : func(func), plan(stage), w(stage, func, indexSet, relations, arrays), locals(plan, w),
+                             FlatSymbolRefAttr order, const SymbolTable &relations, const SymbolTable &arrays,
+                             PackedWeights &packed)
+    : func(func), plan(stage), w(stage, func, indexSet, order, relations, arrays), locals(plan, w),
       expressions(plan, w, locals), reductions(w, locals, expressions),
       products(plan, w, locals, expressions, packed), groups(plan, w, locals, expressions),
       tiles(plan, w, locals, products, groups) {}

@@ -10,9 +10,10 @@ namespace dbc::passes {
 /// for each kind of step writes it.
 class StageToKernel {
 public:
-  /// `relations` are those of the stage's program.
+  /// `order`, `relations` and `arrays` as for RowWriter.
   StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-                const mlir::SymbolTable &relations, const mlir::SymbolTable &arrays, PackedWeights &packed);
+                mlir::FlatSymbolRefAttr order, const mlir::SymbolTable &relations,
+                const mlir::SymbolTable &arrays, PackedWeights &packed);
   mlir::LogicalResult run();
 
 private:

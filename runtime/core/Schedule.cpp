@@ -134,7 +134,9 @@ void time_steps_from_parent(IndexSet &index_set, const TimeSteps &parent) {
 }
 
 /// By counting sort; `to(r)` is the row that row r of `from` is joined with.
-template <class To> static void transpose_by(IndexSet &transpose, int32_t from, int32_t rows, const To &to) {
+template <class To>
+static void transpose_by(IndexSet &transpose, int32_t from, int32_t rows, const InputOrder *order,
+                         const To &to) {
   IndexArray &row = transpose.array(0), &begin = transpose.array(1);
   row.resize(from);
   begin.assign(static_cast<size_t>(rows) + 2,
@@ -143,17 +145,20 @@ template <class To> static void transpose_by(IndexSet &transpose, int32_t from, 
     ++begin[to(r) + 2];
   for (int32_t r = 0; r < rows; ++r)
     begin[r + 2] += begin[r + 1];
-  for (int32_t r = 0; r < from; ++r)
+  for (int32_t position = 0; position < from; ++position) {
+    const int32_t r = order ? order->row_at(position) : position;
     row[begin[to(r) + 1]++] = r;
+  }
   begin.resize(static_cast<size_t>(rows) + 1);
 }
 
-void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows) {
-  transpose_by(transpose, from, rows, [&](int32_t r) { return to[r]; });
+void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows, const InputOrder *order) {
+  transpose_by(transpose, from, rows, order, [&](int32_t r) { return to[r]; });
 }
 
-void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows) {
-  transpose_by(transpose, from, rows.rows(), [&](int32_t r) { return rows.row_of(numbers[r]); });
+void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows,
+               const InputOrder *order) {
+  transpose_by(transpose, from, rows.rows(), order, [&](int32_t r) { return rows.row_of(numbers[r]); });
 }
 
 void make_steps(IndexSet &elements, const TimeSteps &parent, int32_t position) {

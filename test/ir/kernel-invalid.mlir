@@ -1858,3 +1858,100 @@ kernel.program @p ["x"] [f32] -> f32 {
   // expected-error @+1 {{'kernel.input_gradient' op gives @arg.x a second gradient}}
   kernel.input_gradient @arg.x = @gradient
 }
+
+// -----
+
+// The order of the inputs is that of an index set's rows, has no index arrays or time steps, and is made as such.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has no parent}}
+  kernel.index_set by_input @order []
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.index_set' op has other index arrays than its kind}}
+  kernel.index_set by_input @order in @input ["row"]
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.index_set' op in the order of the inputs has time steps}}
+  kernel.index_set by_input @order in @input [] by_time_step
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.index_set' op names @input, which is no masked index set}}
+  kernel.index_set by_input @order in @input [] masked
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.sort_by_input' op names @input, which is no index set in the order of the inputs}}
+    kernel.sort_by_input @input
+  }
+}
+
+// -----
+
+// What goes by it has the same rows.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @words in @input ["parent"]
+  kernel.index_set by_input @order in @input []
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.transpose' op takes rows of @words in the order of those of @input}}
+    kernel.transpose @of = @words "parent" to @input by @order
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op names @input, which is no index set in the order of the inputs}}
+    kernel.launch @f by @input
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"] masked
+  kernel.index_set by_input @order in @input [] masked
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op by an order of the inputs is of the active rows where that is masked}}
+    kernel.launch active @f by @order
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @words in @input ["parent", "step"] by_time_step
+  kernel.index_set by_input @order in @words []
+  kernel.func stage @f(%begin: i32, %end: i32) over @words {
+  }
+  kernel.run {
+    kernel.steps @words {
+      // expected-error @+1 {{'kernel.launch' op by an order of the inputs stands in a loop}}
+      kernel.launch @f by @order
+    }
+  }
+}

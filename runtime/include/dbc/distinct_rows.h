@@ -3,6 +3,7 @@
 // Which rows of a table a batch looks up: the gradient of the table lies at these.
 #pragma once
 
+#include <dbc/input_order.h>
 #include <dbc/schedule.h>
 
 namespace dbc {
@@ -34,7 +35,9 @@ private:
 };
 
 /// The transpose (see schedule.h) of the relation that joins each of `from` rows with the row of the number
-/// that `numbers` holds for it. All of these were added to `rows`. O(from + rows).
-void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows);
+/// that `numbers` holds for it. All of these were added to `rows`. Rows that hold the same number come in
+/// their order, or in `order`, which has all of them. O(from + rows).
+void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows,
+               const InputOrder *order = nullptr);
 
 } // namespace dbc

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <dbc/distinct_rows.h>
+#include <dbc/input_order.h>
 #include <dbc/launch.h>
 
 #include <algorithm>

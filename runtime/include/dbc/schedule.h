@@ -263,6 +263,7 @@ private:
 };
 
 class IndexSet;
+class InputOrder;
 
 /// A cell of a recursion group, as generated code describes it.
 struct CellInfo {
@@ -532,9 +533,11 @@ private:
 };
 
 /// The transpose of a relation that joins each of `from` rows with row `to`[row] of `rows`: array 0 of
-/// `transpose` is the rows sorted by that, equal ones in their order; those of row r are at positions
-/// begin[r] .. begin[r + 1] - 1, `begin` being array 1, of `rows` + 1 elements. O(from + rows).
-void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows);
+/// `transpose` is the rows sorted by that, equal ones in their order, or in `order`, which has all of them;
+/// those of row r are at positions begin[r] .. begin[r + 1] - 1, `begin` being array 1, of `rows` + 1
+/// elements. O(from + rows).
+void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows,
+               const InputOrder *order = nullptr);
 
 /// The position of a row among those of its parent (array 0 holds the parents); `back`: counted from the
 /// last. For messages: O(position).
