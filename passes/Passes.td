@@ -283,8 +283,9 @@ def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
     stage reads what the stage has written and what later stages contribute to the adjoint of that, and contributes to the
     adjoints of what the stage has read. What many rows contribute to one is summed over the transpose of the relation by
     which they read it, in their order. The gradient of a parameter is added up at the end, by one stage over all rows for
-    each stage that uses it. That of a table of which nothing is used but rows that index arrays or constants name is sparse: it
-    lies over an index set of these rows, and a stage over them sums what each lookup contributes. Fields and arguments
+    each stage that uses it. That of a table of which nothing is used but rows, by numbers that the structure has, the stages
+    compute or the source says, is sparse: it lies over an index set of these rows, and a stage over them sums what each lookup
+    contributes. Fields and arguments
     that `inputs` names, by the name of the data type or loss, a point, and their own, get gradients like buffers, over all
     rows that they have in the batch. With `recompute` adjoint stages find some of what they need again, in place of reading
     what was kept of the forward pass; bits are the same. See passes/batch/Adjoints.h and passes/batch/RecomputedStages.h.

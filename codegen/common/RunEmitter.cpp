@@ -133,6 +133,11 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
         block(op.getBody().front(), "");
         out_.close();
       })
+      .Case<kernel::DistinctOp>([&](kernel::DistinctOp op) {
+        out_.blank();
+        make(op);
+      })
+      .Case<kernel::TransposeOp>([&](kernel::TransposeOp op) { make(op); })
       .Case<kernel::MaskOp>([&](kernel::MaskOp op) {
         eachTimeStep(program_.find<kernel::IndexSetOp>(op.getIndexSet()),
                      [&](const std::string &timeSteps, const std::string &timeStep) {

@@ -52,6 +52,9 @@ protected:
   virtual void rest(mlir::Operation &, const std::string & /*timeSteps*/) {}
   /// Which rows are active: those for which a `while` goes on.
   virtual void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) = 0;
+  /// Rows, and lists of them, by numbers that are computed: for gradients, which a GPU does not compute yet.
+  virtual void make(kernel::DistinctOp) { llvm_unreachable("made on the host"); }
+  virtual void make(kernel::TransposeOp) { llvm_unreachable("made on the host"); }
 
   const ModelNames &model_;
   const Program &program_;

@@ -25,6 +25,8 @@ private:
   void outputs();
   void concurrent(Block &loops) override;
   void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
+  void make(kernel::DistinctOp op) override;
+  void make(kernel::TransposeOp op) override { emitTranspose(model_, program_, op, out_); }
 };
 
 } // namespace
@@ -67,6 +69,9 @@ void ComputeEmitter::memory() {
   llvm::StringMap<size_t> inputGradients;
   for (auto [number, gradient] : llvm::enumerate(program_.inputGradients))
     inputGradients[kernel::InputGradientOp(gradient).getBuffer()] = number;
+  llvm::StringSet<> madeInRun; // index sets
+  if (kernel::RunOp run = program_.run)
+    run.walk([&](kernel::DistinctOp op) { madeInRun.insert(op.getIndexSet()); });
   std::vector<std::function<void()>> wanted; // lines for gradients
   for (const Storage &storage : program_.storages) {
     if (storage.ofModel)
@@ -77,6 +82,8 @@ void ComputeEmitter::memory() {
       continue;
     }
     if (const Param *param = gradients.lookup(first.getSymName())) {
+      if (madeInRun.contains(first.getIndexSet()))
+        continue; // how many rows there are is not known yet
       wanted.push_back([this, first, param] { gradient(first, *param); });
       continue;
     }
@@ -97,6 +104,15 @@ void ComputeEmitter::memory() {
   for (const auto &line : wanted)
     line();
   out_.close();
+}
+
+/// The rows of a table that are looked up, and what has as many.
+void ComputeEmitter::make(kernel::DistinctOp op) {
+  emitDistinct(model_, program_, op, out_);
+  for (kernel::GradientOp each : program_.gradients)
+    if (auto buffer = program_.find<kernel::BufferOp>(each.getBuffer());
+        buffer.getIndexSetAttr() == op.getIndexSetAttr())
+      gradient(buffer, *model_.param(each.getParam()));
 }
 
 /// Where the gradient of a parameter lies in the results; of a sparse one the rows that are looked up.

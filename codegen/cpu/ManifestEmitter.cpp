@@ -117,7 +117,9 @@ static void params(json::OStream &j, const ModelNames &model) {
 
 /// Loops as they stand round the stages: {"levels": "g0", "do": [...]}, {"stage": "s1"}.
 static void order(json::OStream &j, Block &block) {
-  for (Operation &op : block)
+  for (Operation &op : block) {
+    if (isa<kernel::MaskOp, kernel::DistinctOp, kernel::TransposeOp>(op))
+      continue;
     j.object([&] {
       if (auto concurrent = dyn_cast<kernel::ConcurrentOp>(op)) {
         j.attributeArray("concurrent", [&] { order(j, concurrent.getBody().front()); });
@@ -133,6 +135,7 @@ static void order(json::OStream &j, Block &block) {
         j.attributeArray("do", [&] { order(j, steps.getBody().front()); });
       }
     });
+  }
 }
 
 static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func, bool once) {

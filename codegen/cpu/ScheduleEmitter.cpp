@@ -138,12 +138,18 @@ static std::string indexArrayText(const Program &program, kernel::IndexSetOp ind
   return program.nameOf(indexSet) + "[" + std::to_string(program.indexArray(indexSet, array)) + "]";
 }
 
-static void emitDistinct(const Program &program, kernel::DistinctOp op, Writer &out) {
+void emitDistinct(const ModelNames &model, const Program &program, kernel::DistinctOp op, Writer &out) {
   std::string name = program.nameOf(program.find<kernel::IndexSetOp>(op.getIndexSet()));
   for (auto [symbol, array] :
        zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getIndexArrays().getAsValueRange<StringAttr>())) {
     auto from = program.find<kernel::IndexSetOp>(symbol.getValue());
     out.line(name + ".add(" + commas({indexArrayText(program, from, array), program.rows(from)}) + ");");
+  }
+  for (Attribute each : op.getNumbersAttr() ? op.getNumbersAttr().getValue() : ArrayRef<Attribute>()) {
+    auto numbers = program.find<kernel::BufferOp>(cast<FlatSymbolRefAttr>(each).getValue());
+    auto from = program.find<kernel::IndexSetOp>(numbers.getIndexSet());
+    out.line(name + ".add(" +
+             commas({model.array(program, numbers.getSymName()).member, program.rows(from)}) + ");");
   }
   if (std::optional<llvm::ArrayRef<int32_t>> always = op.getAlways()) {
     std::vector<std::string> numbers;
@@ -153,6 +159,20 @@ static void emitDistinct(const Program &program, kernel::DistinctOp op, Writer &
     out.line(name + ".add(" + commas({"always_" + name, std::to_string(always->size())}) + ");");
   }
   out.line(name + ".sort();");
+}
+
+void emitTranspose(const ModelNames &model, const Program &program, kernel::TransposeOp op, Writer &out) {
+  auto from = program.find<kernel::IndexSetOp>(op.getFrom()),
+       to = program.find<kernel::IndexSetOp>(op.getTo());
+  const bool isDistinct = to.getKind() == kernel::IndexSetKind::Distinct;
+  std::vector<std::string> arguments = {program.nameOf(program.find<kernel::IndexSetOp>(op.getIndexSet())),
+                                        op.getNumbers() ? model.array(program, *op.getNumbers()).member
+                                                        : indexArrayText(program, from, *op.getIndexArray()),
+                                        program.rows(from),
+                                        isDistinct ? program.nameOf(to) : program.rows(to)};
+  if (std::optional<StringRef> order = op.getOrder())
+    arguments.push_back("&" + program.nameOf(program.find<kernel::IndexSetOp>(*order)));
+  out.line("dbc::transpose(" + commas(arguments) + ");");
 }
 
 /// By the index arrays that lead from a row of a recursion to its node; other rows are in order.
@@ -198,22 +218,12 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             out.line("  " + program.nameOf(func) + "(" + commas(arguments) + ");");
             emitStop(out);
           })
-          .Case<kernel::TransposeOp>([&](kernel::TransposeOp transpose) {
-            auto from = program.find<kernel::IndexSetOp>(transpose.getFrom());
-            auto to = program.find<kernel::IndexSetOp>(transpose.getTo());
-            const bool isDistinct = to.getKind() == kernel::IndexSetKind::Distinct;
-            std::vector<std::string> arguments = {
-                program.nameOf(program.find<kernel::IndexSetOp>(transpose.getIndexSet())),
-                indexArrayText(program, from, transpose.getIndexArray()), program.rows(from),
-                isDistinct ? program.nameOf(to) : program.rows(to)};
-            if (std::optional<StringRef> order = transpose.getOrder())
-              arguments.push_back("&" + program.nameOf(program.find<kernel::IndexSetOp>(*order)));
-            out.line("dbc::transpose(" + commas(arguments) + ");");
-          })
+          .Case<kernel::TransposeOp>(
+              [&](kernel::TransposeOp transpose) { emitTranspose(model, program, transpose, out); })
           .Case<kernel::SortByInputOp>(
               [&](kernel::SortByInputOp sort) { emitSortByInput(program, sort, out); })
           .Case<kernel::DistinctOp>(
-              [&](kernel::DistinctOp distinct) { emitDistinct(program, distinct, out); })
+              [&](kernel::DistinctOp distinct) { emitDistinct(model, program, distinct, out); })
           .Case<kernel::TimeStepsOp>(
               [&](kernel::TimeStepsOp timeSteps) { emitTimeSteps(program, timeSteps, out); });
     }

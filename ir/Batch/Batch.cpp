@@ -151,15 +151,25 @@ static kernel::IndexSetOp distinctOf(RelationOp relation, SymbolTableCollection 
   auto to = symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(relation, relation.getToAttr());
   return to && to.getKind() == kernel::IndexSetKind::Distinct ? to : kernel::IndexSetOp();
 }
+/// What says of which numbers an index set of kind `distinct` is made; null: nothing does.
+static DistinctOp madeBy(Block *program, FlatSymbolRefAttr indexSet) {
+  auto all = program->getOps<DistinctOp>();
+  auto found = llvm::find_if(all, [&](DistinctOp op) { return op.getIndexSetAttr() == indexSet; });
+  return found == all.end() ? DistinctOp() : *found;
+}
 LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyRelation(*this, {getIndexArray()}, symbols)))
     return failure();
   auto to = distinctOf(*this, symbols);
   if (!to)
     return success();
-  for (auto schedule : (*this)->getBlock()->getOps<kernel::ScheduleOp>())
-    return kernel::verifyCollected(*this, &schedule.getBody().front(), to, getFrom(), getIndexArray());
-  return emitOpError("leads to ") << getToAttr() << ", which no schedule makes";
+  DistinctOp made = madeBy((*this)->getBlock(), getToAttr());
+  if (!made)
+    return emitOpError("leads to ") << getToAttr() << ", which nothing makes";
+  if (!kernel::collects(made.getFrom(), made.getIndexArrays(), getFromAttr(), getIndexArray()))
+    return emitOpError("goes by `") << getIndexArray() << "` of " << getFromAttr() << ", which "
+                                    << getToAttr() << " is not made of";
+  return success();
 }
 LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (int64_t stride = getStrideAttr().getInt(); stride != 1 && stride != -1)
@@ -167,7 +177,20 @@ LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyRelation(*this, {getFirst(), getLength()}, symbols);
 }
 
+LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return kernel::verifyDistinct(*this, getIndexSetAttr(), getFrom(), getIndexArrays(), getNumbersAttr(),
+                                getAlwaysAttr(), symbols);
+}
+
 LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getRelationAttr() != (getNumbersAttr() && getToAttr()) || !getNumbersAttr() != !getToAttr())
+    return emitOpError("is of a relation, or of the numbers of the rows that they lead to");
+  if (getNumbersAttr()) {
+    DistinctOp made = madeBy((*this)->getBlock(), getToAttr());
+    if (!made || !made.getNumbers() || !llvm::is_contained(*made.getNumbers(), getNumbersAttr()))
+      return emitOpError("goes by ") << getNumbersAttr() << ", which " << getToAttr() << " is not made of";
+    return success();
+  }
   auto relation = kernel::lookUp<RelationOp>(*this, getRelationAttr(), "relation", symbols);
   if (failed(relation))
     return failure();
@@ -190,13 +213,17 @@ LogicalResult InputGradientOp::verifySymbolUses(SymbolTableCollection &symbols) 
 /// The rows that a relation, a list relation or a transpose leads from and to.
 static FlatSymbolRefAttr fromOf(Operation *op, SymbolTableCollection &symbols) {
   if (auto transpose = dyn_cast<TransposeOp>(op))
-    return symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getToAttr();
+    return transpose.getNumbersAttr()
+               ? transpose.getToAttr()
+               : symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getToAttr();
   auto list = dyn_cast<ListRelationOp>(op);
   return list ? list.getFromAttr() : cast<RelationOp>(op).getFromAttr();
 }
 static FlatSymbolRefAttr toOf(Operation *op, SymbolTableCollection &symbols) {
   if (auto transpose = dyn_cast<TransposeOp>(op))
-    return symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getFromAttr();
+    return transpose.getNumbersAttr()
+               ? symbols.lookupNearestSymbolFrom<BufferOp>(op, transpose.getNumbersAttr()).getIndexSetAttr()
+               : symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getFromAttr();
   auto list = dyn_cast<ListRelationOp>(op);
   return list ? list.getToAttr() : cast<RelationOp>(op).getToAttr();
 }
@@ -378,6 +405,8 @@ LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(isTranspose ? verifyAccess<TransposeOp>(*this, getListAttr(), from, array, symbols)
                          : verifyAccess<ListRelationOp>(*this, getListAttr(), from, array, symbols)))
     return failure();
+  if (getNumbersAttr() != (isTranspose ? cast<TransposeOp>(list).getNumbersAttr() : FlatSymbolRefAttr()))
+    return emitOpError("is over ") << getListAttr() << ", which is not made of such numbers";
   if (getViaAttr()) {
     FlatSymbolRefAttr to = toOf(list, symbols);
     if (!to)

@@ -102,9 +102,30 @@ def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, D
     batch.relation @rel.encode.Node.left : @encode.Node -> @encode by "left"
     batch.transpose @of.encode.Node.left of @rel.encode.Node.left
     ```
+    Without a relation: each row of `to`, an index set of kind `distinct`, has the rows for which `numbers`, a buffer, holds
+    its number. It is made in a run, when the numbers are there.
+    ```mlir
+    batch.transpose @of.best by @best to @E.rows
+    ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$relation);
-  let assemblyFormat = "$sym_name `of` $relation attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$relation,
+                       OptionalAttr<FlatSymbolRefAttr>:$numbers, OptionalAttr<FlatSymbolRefAttr>:$to);
+  let assemblyFormat = "$sym_name (`of` $relation^)? (`by` $numbers^)? (`to` $to^)? attr-dict";
+}
+
+def Batch_DistinctOp : Batch_Op<"distinct", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "What the rows of an index set of kind `distinct` are: the numbers that index arrays and buffers hold";
+  let description = [{
+    As kernel.distinct, of which the schedule makes it once a batch. With `numbers`, buffers of i32, it is made in a run, when
+    they are there; a number that is not below the extent, or below 0, makes no row.
+    ```mlir
+    kernel.index_set distinct @E.rows ["row"] extent 20000
+    batch.distinct @E.rows = [@encode.Leaf] ["word"] numbers [@best]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$numbers, OptionalAttr<DenseI32ArrayAttr>:$always);
+  let assemblyFormat = "$index_set `=` $from $index_arrays (`numbers` $numbers^)? (`always` $always^)? attr-dict";
 }
 
 def Batch_GradientOp : Batch_UserOp<"gradient", [HasParent<"ProgramOp">]> {
@@ -209,7 +230,7 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{
     The list's elements are the rows of `array` that the list relation names, or with `via`, a relation, those that the rows
-    that it names are joined with. The list relation may be a transpose. `at`, a relation: the list is that of the row that
+    that it names are joined with. The list relation may be a transpose, `numbers` the buffer that it is made of. `at`, a relation: the list is that of the row that
     this one is joined with. Elements are taken in list order. `carried`, `ago` as for gather. `pick` gives the element
     number `index`, which is computed; outside the list the row's input fails, or where `when` is false gives 0. With `count`
     only so many elements are there, the first ones, or `at_end` the last; where one is needed and none is, the input fails,
@@ -218,9 +239,9 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$list,
                        OptionalAttr<FlatSymbolRefAttr>:$via, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
                        Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<FlatSymbolRefAttr>:$at,
-                       OptionalAttr<I32Attr>:$ago);
+                       OptionalAttr<I32Attr>:$ago, OptionalAttr<FlatSymbolRefAttr>:$numbers);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
+  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`by` $numbers^)? (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
                           (`at` $at^)? (`ago` $ago^)? attr-dict `:` type($result) }];
   let hasVerifier = 1;
   // Over all elements of the list.
@@ -229,7 +250,7 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
                                  CArg<"::mlir::FlatSymbolRefAttr", "{}">:$carried, CArg<"::mlir::FlatSymbolRefAttr", "{}">:$at), [{
     build($_builder, $_state, result, ::dbc::batch::ReduceKindAttr::get($_builder.getContext(), kind), array, list, via, carried,
           /*index=*/::mlir::Value(), /*when=*/::mlir::Value(), /*count=*/::mlir::Value(), /*at_end=*/::mlir::UnitAttr(), at,
-          /*ago=*/::mlir::IntegerAttr());
+          /*ago=*/::mlir::IntegerAttr(), /*numbers=*/::mlir::FlatSymbolRefAttr());
   }]>];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getRelations() {

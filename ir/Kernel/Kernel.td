@@ -702,16 +702,16 @@ def Kernel_TimeStepsOp : Kernel_UserOp<"time_steps", [HasParent<"ScheduleOp">]> 
   let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$nested);
   let assemblyFormat = "(`nested` $nested^)? $index_set attr-dict";
 }
-def Kernel_TransposeOp : Kernel_UserOp<"transpose", [HasParent<"ScheduleOp">]> {
+def Kernel_TransposeOp : Kernel_UserOp<"transpose", [ParentOneOf<["ScheduleOp", "RunOp", "GradientsOp"]>]> {
   let summary = "Sorts the rows of an index set by what an index array says: makes an index set of kind `transpose`";
   let description = [{
-    `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
+    In a run it may go by `numbers`, a buffer over the index set, in place of an index array. `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
     counting sort, so equal ones stay in order, or in that of `order`, an index set of kind `by_input` that has all rows of
     `from`.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, StrAttr:$index_array, FlatSymbolRefAttr:$to,
-                       OptionalAttr<FlatSymbolRefAttr>:$order);
-  let assemblyFormat = "$index_set `=` $from $index_array `to` $to (`by` $order^)? attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, OptionalAttr<StrAttr>:$index_array,
+                       OptionalAttr<FlatSymbolRefAttr>:$numbers, FlatSymbolRefAttr:$to, OptionalAttr<FlatSymbolRefAttr>:$order);
+  let assemblyFormat = "$index_set `=` $from ($index_array^)? (`numbers` $numbers^)? `to` $to (`by` $order^)? attr-dict";
 }
 def Kernel_SortByInputOp : Kernel_UserOp<"sort_by_input", [HasParent<"ScheduleOp">]> {
   let summary = "Puts the rows of an index set in the order of the inputs: makes an index set of kind `by_input`";
@@ -725,23 +725,20 @@ def Kernel_SortByInputOp : Kernel_UserOp<"sort_by_input", [HasParent<"ScheduleOp
   let arguments = (ins FlatSymbolRefAttr:$index_set);
   let assemblyFormat = "$index_set attr-dict";
 }
-def Kernel_DistinctOp : Kernel_UserOp<"distinct", [HasParent<"ScheduleOp">]> {
+def Kernel_DistinctOp : Kernel_UserOp<"distinct", [ParentOneOf<["ScheduleOp", "RunOp", "GradientsOp"]>]> {
   let summary = "Collects the numbers that index arrays hold: makes an index set of kind `distinct`";
   let description = [{
-    Index array number i is one of index set number i of `from`; all its numbers are below the extent. `always` are numbers
-    that it has in any case. In time that grows with the numbers that they hold, not with the extent.
+    Index array number i is one of index set number i of `from`; all its numbers are below the extent. In a run there may be
+    `numbers` too, buffers of i32; of these, numbers that are not below the extent, or below 0, make no row. `always` are
+    numbers that it has in any case. In time that grows with the numbers that they hold, not with the extent.
     ```mlir
     kernel.index_set distinct @E.rows ["row"] extent 20000
     kernel.distinct @E.rows = [@encode.Leaf] ["word"] always [0]
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays,
-                       OptionalAttr<DenseI32ArrayAttr>:$always);
-  let assemblyFormat = "$index_set `=` $from $index_arrays (`always` $always^)? attr-dict";
-  let extraClassDeclaration = [{
-    /// Whether it collects what an index array of an index set holds.
-    bool collects(::llvm::StringRef from, ::llvm::StringRef indexArray);
-  }];
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$numbers, OptionalAttr<DenseI32ArrayAttr>:$always);
+  let assemblyFormat = "$index_set `=` $from $index_arrays (`numbers` $numbers^)? (`always` $always^)? attr-dict";
 }
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";

@@ -437,6 +437,24 @@ LogicalResult SortByInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
                             isByInput);
 }
 
+/// Checks that an index set of kind `distinct` is made before, in the same block, of what a transpose goes
+/// by.
+static LogicalResult verifyCollected(TransposeOp op) {
+  for (auto made : op->getBlock()->getOps<DistinctOp>()) {
+    if (made.getIndexSetAttr() != op.getToAttr() || !made->isBeforeInBlock(op))
+      continue;
+    if (op.getNumbers()
+            ? made.getNumbers() && llvm::is_contained(*made.getNumbers(), op.getNumbersAttr())
+            : collects(made.getFrom(), made.getIndexArrays(), op.getFromAttr(), *op.getIndexArray()))
+      return success();
+  }
+  if (op.getNumbers())
+    return op.emitOpError("goes by @")
+           << *op.getNumbers() << ", of which @" << op.getTo() << " is not made before";
+  return op.emitOpError("goes by `") << *op.getIndexArray() << "` of @" << op.getFrom() << ", of which @"
+                                     << op.getTo() << " is not made before";
+}
+
 LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "transpose", symbols, [](IndexSetOp indexSet) {
         return indexSet.getKind() == IndexSetKind::Transpose;
@@ -444,50 +462,66 @@ LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   auto from = lookUp<IndexSetOp>(*this, getFromAttr(), "index set", symbols);
   auto to = lookUp<IndexSetOp>(*this, getToAttr(), "index set", symbols);
-  if (failed(from) || failed(to) || failed(verifyIndexArray(*this, *from, getIndexArray())) ||
+  if (failed(from) || failed(to) ||
       (getOrderAttr() && failed(verifyInputOrder(*this, getOrderAttr(), getFrom(), symbols))))
     return failure();
-  return to->getKind() == IndexSetKind::Distinct
-             ? verifyCollected(*this, (*this)->getBlock(), *to, getFrom(), getIndexArray())
-             : success();
+  if (!getIndexArray() == !getNumbers())
+    return emitOpError("goes by an index array, or by the numbers that a buffer holds");
+  const bool isDistinct = to->getKind() == IndexSetKind::Distinct;
+  if (getNumbers() && !isDistinct)
+    return emitOpError("goes by the numbers of rows, but @") << getTo() << " has rows by their place";
+  if (getIndexArray() && failed(verifyIndexArray(*this, *from, *getIndexArray())))
+    return failure();
+  if (getNumbers() &&
+      failed(lookUp<BufferOp>(*this, getNumbersAttr(), "number for each row", symbols, [&](BufferOp buffer) {
+        return buffer.getIndexSetAttr() == getFromAttr() && buffer.getType().isInteger(32);
+      })))
+    return failure();
+  return isDistinct ? verifyCollected(*this) : success();
 }
 
-bool DistinctOp::collects(StringRef from, StringRef indexArray) {
-  return llvm::any_of(llvm::zip(getFrom(), getIndexArrays()), [&](auto each) {
-    return cast<FlatSymbolRefAttr>(std::get<0>(each)).getValue() == from &&
-           cast<StringAttr>(std::get<1>(each)).getValue() == indexArray;
+bool dbc::kernel::collects(ArrayAttr from, ArrayAttr indexArrays, FlatSymbolRefAttr indexSet,
+                           StringRef indexArray) {
+  return llvm::any_of(llvm::zip(from, indexArrays), [&](auto each) {
+    return std::get<0>(each) == indexSet && cast<StringAttr>(std::get<1>(each)).getValue() == indexArray;
   });
 }
 
-LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult dbc::kernel::verifyDistinct(Operation *op, FlatSymbolRefAttr indexSet, ArrayAttr from,
+                                          ArrayAttr indexArrays, ArrayAttr numbers, DenseI32ArrayAttr always,
+                                          SymbolTableCollection &symbols) {
   auto distinct =
-      lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of distinct numbers", symbols,
-                         [](IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Distinct; });
+      lookUp<IndexSetOp>(op, indexSet, "index set of distinct numbers", symbols,
+                         [](IndexSetOp found) { return found.getKind() == IndexSetKind::Distinct; });
   if (failed(distinct))
     return failure();
-  for (int32_t number : getAlways().value_or(ArrayRef<int32_t>()))
+  for (int32_t number : always ? always.asArrayRef() : ArrayRef<int32_t>())
     if (number < 0 || int64_t(number) >= int64_t(*distinct->getExtent()))
-      return emitOpError("always has ") << number << ", but the numbers are below " << *distinct->getExtent();
-  if ((getFrom().empty() && !getAlways()) || getFrom().size() != getIndexArrays().size())
-    return emitOpError("has ") << getIndexArrays().size() << " index arrays of " << getFrom().size()
-                               << " index sets";
+      return op->emitOpError("always has ")
+             << number << ", but the numbers are below " << *distinct->getExtent();
+  if ((from.empty() && !always && !numbers) || from.size() != indexArrays.size())
+    return op->emitOpError("has ") << indexArrays.size() << " index arrays of " << from.size()
+                                   << " index sets";
   for (auto [name, array] :
-       llvm::zip(getFrom().getAsRange<FlatSymbolRefAttr>(), getIndexArrays().getAsValueRange<StringAttr>())) {
-    auto from = lookUp<IndexSetOp>(*this, name, "index set", symbols);
-    if (failed(from) || failed(verifyIndexArray(*this, *from, array)))
+       llvm::zip(from.getAsRange<FlatSymbolRefAttr>(), indexArrays.getAsValueRange<StringAttr>())) {
+    auto rows = lookUp<IndexSetOp>(op, name, "index set", symbols);
+    if (failed(rows) || failed(verifyIndexArray(op, *rows, array)))
       return failure();
+  }
+  for (Attribute each : numbers ? numbers.getValue() : ArrayRef<Attribute>()) {
+    auto name = cast<FlatSymbolRefAttr>(each);
+    Operation *buffer = symbols.lookupNearestSymbolFrom(op, name);
+    if (!buffer || !buffer->getAttrOfType<TypeAttr>("type") || !rowType(buffer).isInteger(32))
+      return op->emitOpError("names ") << name << ", which holds no integer for each row";
   }
   return success();
 }
 
-LogicalResult dbc::kernel::verifyCollected(Operation *op, Block *schedule, IndexSetOp distinct,
-                                           StringRef from, StringRef indexArray) {
-  for (auto made : schedule->getOps<DistinctOp>())
-    if (made.getIndexSet() == distinct.getSymName() && made.collects(from, indexArray) &&
-        (made->getBlock() != op->getBlock() || made->isBeforeInBlock(op)))
-      return success();
-  return op->emitOpError("goes by `") << indexArray << "` of @" << from << ", of which @"
-                                      << distinct.getSymName() << " is not made before";
+LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getNumbers() && isa<ScheduleOp>((*this)->getParentOp()))
+    return emitOpError("is of numbers that are not there while the batch is scheduled");
+  return verifyDistinct(*this, getIndexSetAttr(), getFrom(), getIndexArrays(), getNumbersAttr(),
+                        getAlwaysAttr(), symbols);
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {

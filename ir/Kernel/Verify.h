@@ -47,10 +47,14 @@ inline bool isOfSteps(IndexSetOp indexSet) { return indexSet.getKind() == IndexS
 /// Checks that an index set has an index array that `op` names.
 llvm::LogicalResult verifyIndexArray(mlir::Operation *op, IndexSetOp indexSet, llvm::StringRef array);
 
-/// Checks that an index set of kind `distinct` is made, in the schedule and before `op` if that stands there
-/// too, of what an index array of `from` holds.
-llvm::LogicalResult verifyCollected(mlir::Operation *op, mlir::Block *schedule, IndexSetOp distinct,
-                                    llvm::StringRef from, llvm::StringRef indexArray);
+/// Whether an index array of an index set is one of those that an index set of kind `distinct` is made of.
+bool collects(mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, mlir::FlatSymbolRefAttr indexSet,
+              llvm::StringRef indexArray);
+
+/// Checks what `op` says that an index set of kind `distinct` is made of.
+llvm::LogicalResult verifyDistinct(mlir::Operation *op, mlir::FlatSymbolRefAttr indexSet,
+                                   mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, mlir::ArrayAttr numbers,
+                                   mlir::DenseI32ArrayAttr always, mlir::SymbolTableCollection &symbols);
 
 /// Checks what a program says of its arguments and its result.
 llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableCollection &symbols);

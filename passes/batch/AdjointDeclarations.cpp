@@ -59,9 +59,19 @@ batch::TransposeOp AdjointDeclarations::transpose(batch::RelationOp relation) {
   if (!known) {
     StringRef name = relation.getSymName();
     name.consume_front("rel.");
-    known =
-        named(batch::TransposeOp::create(b, relation.getLoc(), unique("of." + name), relation.getSymName()));
+    known = named(batch::TransposeOp::create(b, relation.getLoc(), unique("of." + name),
+                                             FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(),
+                                             FlatSymbolRefAttr()));
   }
+  return known;
+}
+
+batch::TransposeOp AdjointDeclarations::transpose(Location loc, FlatSymbolRefAttr numbers,
+                                                  FlatSymbolRefAttr rows) {
+  batch::TransposeOp &known = transposesOfNumbers[{numbers, rows}];
+  if (!known)
+    known = named(batch::TransposeOp::create(b, loc, unique("of." + numbers.getValue()), FlatSymbolRefAttr(),
+                                             numbers, rows));
   return known;
 }
 
@@ -159,7 +169,7 @@ AdjointDeclarations::Rows AdjointDeclarations::rowsOf(FlatSymbolRefAttr array) {
 kernel::IndexSetOp
 AdjointDeclarations::distinct(Location loc, const Twine &name,
                               ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
-                              ArrayRef<int32_t> always, int64_t extent) {
+                              ArrayRef<Attribute> numbers, ArrayRef<int32_t> always, int64_t extent) {
   auto indexSet =
       named(kernel::IndexSetOp::create(b, loc, unique(name), kernel::IndexSetKind::Distinct, {"row"},
                                        /*parent=*/{}, extent));
@@ -168,9 +178,9 @@ AdjointDeclarations::distinct(Location loc, const Twine &name,
     from.push_back(set);
     names.push_back(indexArray);
   }
-  OpBuilder order = OpBuilder::atBlockEnd(&schedule.getBody().front());
-  kernel::DistinctOp::create(order, loc, indexSet.getSymName(), b.getArrayAttr(from), b.getArrayAttr(names),
-                             always.empty() ? DenseI32ArrayAttr() : b.getDenseI32ArrayAttr(always));
+  batch::DistinctOp::create(b, loc, FlatSymbolRefAttr::get(indexSet), b.getArrayAttr(from),
+                            b.getArrayAttr(names), numbers.empty() ? ArrayAttr() : b.getArrayAttr(numbers),
+                            always.empty() ? DenseI32ArrayAttr() : b.getDenseI32ArrayAttr(always));
   return indexSet;
 }
 

@@ -23,18 +23,21 @@ public:
   batch::RelationOp relation(mlir::Location loc, mlir::FlatSymbolRefAttr from, llvm::StringRef indexArray,
                              mlir::FlatSymbolRefAttr to);
   batch::TransposeOp transpose(batch::RelationOp relation);
+  /// That by the numbers of distinct rows that a buffer holds.
+  batch::TransposeOp transpose(mlir::Location loc, mlir::FlatSymbolRefAttr numbers,
+                               mlir::FlatSymbolRefAttr rows);
 
   /// An index set with a row for each element of the list that a segment reduces, in the order of the stage's
   /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list,
   /// `length` of it.
   kernel::IndexSetOp elements(batch::SegmentOp segment);
-  /// An index set with a row for each number that index arrays hold, and for each of `always`, in order: the
-  /// numbers in `row`. Each array is given by its index set, whose rows are made before, and its name; all
-  /// numbers are below `extent`.
+  /// An index set with a row for each number that index arrays or buffers hold, and for each of `always`, in
+  /// order: the numbers in `row`. Each array is given by its index set, whose rows are made before, and its
+  /// name; all numbers are below `extent`.
   kernel::IndexSetOp
   distinct(mlir::Location loc, const llvm::Twine &name,
            llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays,
-           llvm::ArrayRef<int32_t> always, int64_t extent);
+           llvm::ArrayRef<mlir::Attribute> numbers, llvm::ArrayRef<int32_t> always, int64_t extent);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
   /// What buffers for the adjoint of an array have a row for, each of `type`: the index set of a buffer; for
@@ -75,6 +78,8 @@ private:
   /// By the index sets that it joins, and the index array.
   llvm::DenseMap<std::tuple<mlir::Attribute, mlir::Attribute, mlir::Attribute>, batch::RelationOp> relations;
   llvm::DenseMap<mlir::Operation *, batch::TransposeOp> transposes; ///< by relation
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, batch::TransposeOp>
+      transposesOfNumbers;                                          ///< by buffer and index set
   llvm::DenseMap<mlir::Operation *, kernel::IndexSetOp> elementsOf; ///< by segment
   llvm::DenseMap<mlir::Attribute, kernel::IndexSetOp> columnOf;     ///< by what relations to it lead to
   kernel::IndexSetOp batchSet;                                      ///< null: not asked for yet

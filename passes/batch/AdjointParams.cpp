@@ -170,7 +170,8 @@ bool Adjoints::isComputedOnce(FlatSymbolRefAttr indexSet) {
   return declare.find<kernel::IndexSetOp>(indexSet).getKind() == kernel::IndexSetKind::Model;
 }
 
-/// What is added up is 0 before anything is added, and so is what no row writes.
+/// What is added up is 0 before anything is added, and so is what no row writes. Numbers of a table's rows
+/// are those of none.
 void Adjoints::clear() {
   Operation *begin = &*llvm::find_if(program.getBody().front(),
                                      [](Operation &op) { return op.hasTrait<batch::Scheduled>(); });
@@ -185,7 +186,9 @@ void Adjoints::clear() {
     batch::StageOp stage = declare.stage(b, loc, buffer.getSymName() + ".clear", buffer.getIndexSetAttr());
     OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
     TypedAttr zero = in.getF32FloatAttr(0);
-    if (auto tensor = dyn_cast<RankedTensorType>(buffer.getType()))
+    if (buffer.getType().isInteger(32))
+      zero = in.getI32IntegerAttr(-1); // the number of no row
+    else if (auto tensor = dyn_cast<RankedTensorType>(buffer.getType()))
       zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
     batch::WriteOp::create(in, loc, arith::ConstantOp::create(in, loc, zero).getResult(),
                            buffer.getSymName());

@@ -11,19 +11,23 @@ namespace dbc::passes {
 /// Each row that looks one up contributes the adjoint of what it has found; one that a `while` has ended, 0.
 void Adjoints::contributeToTable(StageCopy &copy, dyn::GatherOp op, Value adjoint) {
   auto param = op.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr();
-  auto index = op.getIndex().getDefiningOp<batch::ReadIndexOp>();
-  FlatSymbolRefAttr contribution;
-  if (copy.to.getWhen()) {
-    batch::BufferOp buffer = declare.buffer(op.getLoc(), copy.to.getSymName() + ".value",
-                                            copy.to.getIndexSetAttr(), adjoint.getType());
-    batch::WriteOp::create(copy.b, op.getLoc(), adjoint, buffer.getSymName());
+  auto ofActiveRows = [&](Value value, const Twine &name) {
+    batch::BufferOp buffer =
+        declare.buffer(op.getLoc(), copy.to.getSymName() + name, copy.to.getIndexSetAttr(), value.getType());
+    batch::WriteOp::create(copy.b, op.getLoc(), value, buffer.getSymName());
     cleared.push_back(buffer);
-    contribution = FlatSymbolRefAttr::get(buffer);
-  } else {
-    contribution = inBuffer(copy, adjoint, copy.to.getSymName() + ".value");
-  }
-  lookups[param.getAttr()].byRow.push_back(
-      {copy.to.getIndexSetAttr(), index.getIndexArrayAttr(), contribution});
+    return FlatSymbolRefAttr::get(buffer);
+  };
+  Lookup lookup;
+  lookup.indexSet = copy.to.getIndexSetAttr();
+  lookup.contribution = copy.to.getWhen() ? ofActiveRows(adjoint, ".value")
+                                          : inBuffer(copy, adjoint, copy.to.getSymName() + ".value");
+  if (auto index = op.getIndex().getDefiningOp<batch::ReadIndexOp>())
+    lookup.indexArray = index.getIndexArrayAttr();
+  else
+    lookup.numbers =
+        copy.to.getWhen() ? ofActiveRows(copy.of(op.getIndex()), ".number") : declare.bufferOf(op.getIndex());
+  lookups[param.getAttr()].byRow.push_back(lookup);
 }
 
 /// Where the adjoint of one row of a sparse table is added up.
@@ -40,17 +44,21 @@ FlatSymbolRefAttr Adjoints::adjointOf(const SparseTables::Row &row, Value value)
 }
 
 /// A stage over the rows of a table that are looked up: the gradient of each is the sum of what those
-/// contribute that have looked it up, a list of a transpose, and what its adjoint is where it is one of
-/// those that each batch has.
+/// contribute that have looked it up, a list of a transpose, and what its adjoint is where it is one of those
+/// that each batch has. Numbers that are computed are there by then.
 void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) {
   auto table = program->getParentOfType<ModuleOp>().lookupSymbol<kernel::ParamOp>(param);
   Location loc = table.getLoc();
-  SmallVector<std::pair<FlatSymbolRefAttr, StringAttr>> numbers;
+  SmallVector<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays;
+  llvm::SetVector<Attribute> numbers;
   for (const Lookup &lookup : lookups.byRow)
-    if (std::pair each(lookup.indexSet, lookup.indexArray); !llvm::is_contained(numbers, each))
-      numbers.push_back(each);
+    if (std::pair each(lookup.indexSet, lookup.indexArray); !lookup.indexArray)
+      numbers.insert(lookup.numbers);
+    else if (!llvm::is_contained(indexArrays, each))
+      indexArrays.push_back(each);
   SmallVector<int32_t> always(llvm::make_first_range(lookups.always));
-  auto rows = FlatSymbolRefAttr::get(declare.distinct(loc, param.getValue() + ".rows", numbers, always,
+  auto rows = FlatSymbolRefAttr::get(declare.distinct(loc, param.getValue() + ".rows", indexArrays,
+                                                      numbers.getArrayRef(), always,
                                                       dyn::extents(table.getType()).front()));
   batch::StageOp stage = declare.stage(b, loc, param.getValue() + ".rows.gradient", rows);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
@@ -59,10 +67,14 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     sum = sum ? arith::AddFOp::create(in, loc, sum, value).getResult() : value;
   };
   for (const Lookup &lookup : lookups.byRow) {
-    batch::RelationOp relation = declare.relation(loc, lookup.indexSet, lookup.indexArray, rows);
+    batch::TransposeOp transpose =
+        lookup.indexArray ? declare.transpose(declare.relation(loc, lookup.indexSet, lookup.indexArray, rows))
+                          : declare.transpose(loc, lookup.numbers, rows);
     Type type = declare.find<batch::BufferOp>(lookup.contribution).getType();
-    addUp(batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution,
-                                   FlatSymbolRefAttr::get(declare.transpose(relation))));
+    auto segment = batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution,
+                                            FlatSymbolRefAttr::get(transpose));
+    segment.setNumbersAttr(lookup.numbers);
+    addUp(segment);
   }
   for (auto [number, adjoint] : lookups.always) {
     Type type = declare.find<batch::BufferOp>(adjoint).getType();

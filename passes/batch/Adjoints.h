@@ -53,7 +53,8 @@ private:
   /// Rows of a stage that look rows of a sparse table up.
   struct Lookup {
     mlir::FlatSymbolRefAttr indexSet;     ///< of the stage
-    mlir::StringAttr indexArray;          ///< the numbers of the table's rows
+    mlir::StringAttr indexArray;          ///< the numbers of the table's rows; null: they are computed
+    mlir::FlatSymbolRefAttr numbers;      ///< then these, a buffer over the index set
     mlir::FlatSymbolRefAttr contribution; ///< buffer over the index set
   };
   /// What is looked up of a sparse table.

@@ -49,10 +49,10 @@ struct Classify {
         used.insert(relation.getValue());
     });
     for (auto transpose : llvm::make_early_inc_range(program.getBody().front().getOps<batch::TransposeOp>()))
-      if (used.contains(transpose.getSymName()))
-        used.insert(transpose.getRelation());
-      else
+      if (!used.contains(transpose.getSymName()))
         names.erase(transpose);
+      else if (transpose.getRelation())
+        used.insert(*transpose.getRelation());
     for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
       if (isa<batch::RelationOp, batch::ListRelationOp>(op) &&
           !used.contains(SymbolTable::getSymbolName(&op).getValue()))

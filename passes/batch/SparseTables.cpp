@@ -7,13 +7,14 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Whether an operation over the rows of an index set looks a row of a table up by an index array, which is
-/// in range. What is computed has no index array.
-static bool looksUpByIndexArray(Operation *op) {
+/// Whether an operation over the rows of an index set looks a row of a table up whose number each row has, or
+/// computes.
+static bool looksUp(Operation *op) {
   auto gather = dyn_cast<dyn::GatherOp>(op);
-  return gather && isa<batch::StageOp>(op->getParentOp()) && !gather.getChecked() &&
-         gather.getTensor().getDefiningOp<dyn::GetOp>() &&
-         gather.getIndex().getDefiningOp<batch::ReadIndexOp>();
+  if (!gather || !gather.getTensor().getDefiningOp<dyn::GetOp>())
+    return false;
+  Operation *index = gather.getIndex().getDefiningOp();
+  return isa<batch::StageOp>(op->getParentOp()) && index && index->getParentOp() == op->getParentOp();
 }
 
 /// The number of the row of a table that an operation gives, known from the source; -1 where it gives none.
@@ -37,7 +38,7 @@ void SparseTables::add(batch::ProgramOp loss, const Activity &activity) {
     if (!activity.isActive(get.getResult()))
       return;
     for (Operation *user : get->getUsers())
-      if (looksUpByIndexArray(user))
+      if (looksUp(user) && !activity.isOfParams(user->getResult(0)))
         lookedUp.insert(get.getParam());
       else if (constantRow(user) < 0 && (user->getNumResults() == 0 || activity.isActive(user->getResult(0))))
         dense.insert(get.getParam());
@@ -45,7 +46,7 @@ void SparseTables::add(batch::ProgramOp loss, const Activity &activity) {
 }
 
 bool SparseTables::isLookup(Operation *op) const {
-  return looksUpByIndexArray(op) && isSparse(cast<dyn::GatherOp>(op).getTensor().getDefiningOp<dyn::GetOp>());
+  return looksUp(op) && isSparse(cast<dyn::GatherOp>(op).getTensor().getDefiningOp<dyn::GetOp>());
 }
 
 std::optional<SparseTables::Row> SparseTables::rowOf(Operation *op) const {

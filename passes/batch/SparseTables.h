@@ -5,15 +5,15 @@
 
 namespace dbc::passes {
 
-/// Which parameters have sparse gradients: tables of which the losses of a module do nothing but look rows up
-/// whose numbers the schedule knows, some of them by an index array.
+/// Which parameters have sparse gradients: tables of which the losses of a module do nothing but look rows
+/// up, some of them by a number that differs from row to row.
 class SparseTables {
 public:
   /// Takes what a loss does with parameters into account. A table is sparse for all losses or for none, so
   /// that its gradient is of one kind.
   void add(batch::ProgramOp loss, const Activity &activity);
 
-  /// Whether an operation that the gradient goes through looks a row of a sparse table up, by an index array.
+  /// Whether an operation that the gradient goes through looks a row of a sparse table up, by such a number.
   bool isLookup(mlir::Operation *op) const;
   /// The row of a sparse table that an operation gives, the same in each batch; nothing where it gives none.
   struct Row {

@@ -22,6 +22,8 @@ StageAccess accessesOf(Operation *op) {
     } else {
       access.reads.push_back(
           {touches.getArray(), carried(touches.getCarriedAttr()), touches.getRelations().empty()});
+      if (auto segment = dyn_cast<batch::SegmentOp>(inner); segment && segment.getNumbers())
+        access.reads.push_back({*segment.getNumbers(), {}, false});
     }
   });
   return access;

@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "passes/lower/InputOrders.h"
+#include "passes/lower/RowLists.h"
 #include "passes/lower/StageToKernel.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -101,14 +102,14 @@ struct Lowering {
         kernel::GradientOp::create(b, op.getLoc(), gradient.getParam(), gradient.getBuffer());
       else if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
         kernel::InputGradientOp::create(b, op.getLoc(), gradient.getArray(), gradient.getBuffer());
-      else if (!isa<batch::RelationOp, batch::ListRelationOp, batch::TransposeOp>(op))
+      else if (!isa<batch::RelationOp, batch::ListRelationOp, batch::TransposeOp, batch::DistinctOp>(op))
         op.moveBefore(run);
     }
     const llvm::DenseSet<Operation *> needed = neededByResults(order);
     relations.emplace(from);
     inputOrders.emplace(to);
-    for (auto transpose : from.getBody().front().getOps<batch::TransposeOp>())
-      lowerTranspose(transpose);
+    lists.emplace(from, to, *relations, *inputOrders);
+    lists->lower(b);
     // Functions before the schedule, which stays in front of the run.
     for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
       schedule->moveBefore(run);
@@ -178,22 +179,6 @@ struct Lowering {
     return needed;
   }
 
-  void lowerTranspose(batch::TransposeOp op) {
-    auto indexSet = kernel::IndexSetOp::create(b, op.getLoc(), op.getSymName(),
-                                               kernel::IndexSetKind::Transpose, {"row", "begin"});
-    auto relation = relations->lookup<batch::RelationOp>(op.getRelation());
-    auto schedule = *to.getOps<kernel::ScheduleOp>().begin();
-    OpBuilder order(schedule);
-    auto rowsOf = [&](FlatSymbolRefAttr name) {
-      return SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(schedule, name);
-    };
-    FlatSymbolRefAttr byInput =
-        inputOrders->ofLists(rowsOf(relation.getFromAttr()), rowsOf(relation.getToAttr()));
-    order.setInsertionPointToEnd(&schedule.getBody().front());
-    kernel::TransposeOp::create(order, op.getLoc(), FlatSymbolRefAttr::get(indexSet), relation.getFromAttr(),
-                                relation.getIndexArrayAttr(), relation.getToAttr(), byInput);
-  }
-
   LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
     if (auto stage = dyn_cast<batch::StageOp>(op))
       return lowerStage(stage, launches, packed);
@@ -247,6 +232,7 @@ struct Lowering {
     if (auto schedule = stage.getSchedule())
       func.setGrain(schedule->getGrain());
     func.setBlas(stage.getBlas());
+    lists->lowerBefore(stage, launches);
     const bool active = stage.getWhen().has_value();
     kernel::IndexSetOp indexSet = indexSets[stage.getIndexSet()];
     FlatSymbolRefAttr byInput = stage.accumulates() ? inputOrders->of(indexSet, active) : FlatSymbolRefAttr();
@@ -293,6 +279,7 @@ struct Lowering {
   llvm::StringMap<kernel::IndexSetOp> indexSets;
   std::optional<SymbolTable> relations; ///< what is left in `from`
   std::optional<InputOrders> inputOrders;
+  std::optional<RowLists> lists;
   llvm::StringSet<> truths; ///< buffers that say which rows there are
 };
 

@@ -92,7 +92,7 @@ AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batc
                                               : FlatSymbolRefAttr(),
                                           program.symbol(list.carried), indexValue, whenValue, countValue,
                                           list.end.atEnd, /*at=*/FlatSymbolRefAttr(),
-                                          /*ago=*/IntegerAttr());
+                                          /*ago=*/IntegerAttr(), /*numbers=*/FlatSymbolRefAttr());
   return writeOwn(inside, stage, result, at);
 }
 

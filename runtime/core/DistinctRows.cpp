@@ -17,7 +17,7 @@ void DistinctRows::add(const int32_t *numbers, int32_t count) {
   row_.extend(extent_, kNone);
   for (int32_t i = 0; i < count; ++i) {
     const int32_t number = numbers[i];
-    if (row_[number] != kNone)
+    if (!contains(number) || row_[number] != kNone)
       continue;
     number_.push(number); // first: it may throw, and begin() must find what is set
     row_[number] = rows() - 1;

@@ -133,7 +133,8 @@ void time_steps_from_parent(IndexSet &index_set, const TimeSteps &parent) {
   index_set.time_steps.sort(rows, parent.count);
 }
 
-/// By counting sort; `to(r)` is the row that row r of `from` is joined with.
+/// By counting sort; `to(r)` is the row that row r of `from` is joined with; -1, with none: such rows come
+/// first, before the list of row 0.
 template <class To>
 static void transpose_by(IndexSet &transpose, int32_t from, int32_t rows, const InputOrder *order,
                          const To &to) {

@@ -58,6 +58,24 @@ TEST(DistinctRows, RowsThatHoldTheSameNumberStayInOrder) {
   EXPECT_EQ(Numbers(turned[1], turned[1] + 4), (Numbers{0, 1, 2, 5}));
 }
 
+/// What a model computes may be the number of no row: such rows are in no list.
+TEST(DistinctRows, NumbersOfNoRowAreLeftOut) {
+  const Numbers numbers = {-1, 3, 10, 0, INT32_MAX, 3, INT32_MIN};
+  DistinctRows rows(10);
+  rows.begin();
+  rows.add(numbers.data(), 7);
+  rows.sort();
+  EXPECT_EQ(numbers_of(rows), (Numbers{0, 3}));
+  EXPECT_EQ(rows.row_of(-1), -1);
+  EXPECT_EQ(rows.row_of(10), -1);
+  IndexSet turned(2);
+  dbc::transpose(turned, numbers.data(), 7, rows);
+  const int32_t *begin = turned[1], *row = turned[0];
+  ASSERT_EQ(turned.array(1).size(), 3u);
+  EXPECT_EQ(Numbers(row + begin[0], row + begin[1]), (Numbers{3}));
+  EXPECT_EQ(Numbers(row + begin[1], row + begin[2]), (Numbers{1, 5}));
+}
+
 /// Nothing of a batch is left to the next one, also where that before was given up half way.
 TEST(DistinctRows, RandomBatches) {
   constexpr int32_t kExtent = 300;

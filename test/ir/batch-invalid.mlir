@@ -598,10 +598,8 @@ batch.program loss @p [] [] -> f32 {
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word", "other"]
   kernel.index_set distinct @rows ["row"] extent 9
-  kernel.schedule {
-    kernel.distinct @rows = [@input] ["word"]
-  }
-  // expected-error @+1 {{'batch.relation' op goes by `other` of @input, of which @rows is not made before}}
+  batch.distinct @rows = [@input] ["word"]
+  // expected-error @+1 {{'batch.relation' op goes by `other` of @input, which @rows is not made of}}
   batch.relation @r : @input -> @rows by "other"
 }
 
@@ -610,7 +608,7 @@ batch.program @p [] [] -> f32 {
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word"]
   kernel.index_set distinct @rows ["row"] extent 9
-  // expected-error @+1 {{'batch.relation' op leads to @rows, which no schedule makes}}
+  // expected-error @+1 {{'batch.relation' op leads to @rows, which nothing makes}}
   batch.relation @r : @input -> @rows by "word"
 }
 
@@ -620,9 +618,7 @@ batch.program @p [] [] -> f32 {
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word"]
   kernel.index_set distinct @rows ["row"] extent 9
-  kernel.schedule {
-    kernel.distinct @rows = [@input] ["word"]
-  }
+  batch.distinct @rows = [@input] ["word"]
   batch.relation @r : @input -> @rows by "word"
   batch.buffer @x over @rows : f32
   batch.stage @s over @input {
@@ -654,4 +650,70 @@ batch.program loss @p ["x"] [f32] -> f32 {
   batch.buffer @gradient over @input : f32
   // expected-error @+1 {{'batch.input_gradient' op of @arg.x lies in a buffer that has other rows}}
   batch.input_gradient @arg.x = @gradient
+}
+
+// -----
+
+// Distinct numbers are those that index arrays of its index sets hold, and buffers of numbers.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.distinct' op names @input, which is no index set of distinct numbers}}
+  batch.distinct @input = [@input] ["input"]
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  // expected-error @+1 {{'batch.distinct' op has 0 index arrays of 0 index sets}}
+  batch.distinct @rows = [] []
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  batch.buffer @x over @input : f32
+  // expected-error @+1 {{'batch.distinct' op names @x, which holds no integer for each row}}
+  batch.distinct @rows = [] [] numbers [@x]
+}
+
+// -----
+
+// A transpose is of a relation, or by numbers that distinct rows are made of.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  batch.buffer @x over @input : i32
+  // expected-error @+1 {{'batch.transpose' op is of a relation, or of the numbers of the rows that they lead to}}
+  batch.transpose @of by @x
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  batch.buffer @x over @input : i32
+  batch.buffer @y over @input : i32
+  batch.distinct @rows = [] [] numbers [@x]
+  // expected-error @+1 {{'batch.transpose' op goes by @y, which @rows is not made of}}
+  batch.transpose @of by @y to @rows
+}
+
+// -----
+
+// What sums by it says so: it waits for the numbers.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  batch.buffer @x over @input : i32
+  batch.buffer @y over @input : f32
+  batch.distinct @rows = [] [] numbers [@x]
+  batch.transpose @of by @x to @rows
+  batch.stage @s over @rows {
+    // expected-error @+1 {{'batch.segment' op is over @of, which is not made of such numbers}}
+    %0 = batch.segment sum @y over @of : f32
+  }
 }

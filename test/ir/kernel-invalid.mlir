@@ -1955,3 +1955,80 @@ kernel.program @p [] [] -> f32 {
     }
   }
 }
+
+// -----
+
+// Numbers that are computed are there in a run, in buffers of integers; a transpose goes by those of its own rows.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.buffer @x over @input : i32
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.distinct' op is of numbers that are not there while the batch is scheduled}}
+    kernel.distinct @rows = [] [] numbers [@x]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.buffer @x over @input : f32
+  kernel.run {
+    // expected-error @+1 {{'kernel.distinct' op names @x, which holds no integer for each row}}
+    kernel.distinct @rows = [] [] numbers [@x]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.buffer @x over @input : i32
+  kernel.run {
+    // expected-error @+1 {{'kernel.transpose' op goes by @x, of which @rows is not made before}}
+    kernel.transpose @of = @input numbers @x to @rows
+    kernel.distinct @rows = [] [] numbers [@x]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @words in @input ["parent"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.buffer @x over @input : i32
+  kernel.run {
+    kernel.distinct @rows = [] [] numbers [@x]
+    // expected-error @+1 {{'kernel.transpose' op names @x, which is no number for each row}}
+    kernel.transpose @of = @words numbers @x to @rows
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.buffer @x over @input : i32
+  kernel.run {
+    // expected-error @+1 {{'kernel.transpose' op goes by the numbers of rows, but @input has rows by their place}}
+    kernel.transpose @of = @input numbers @x to @input
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.transpose' op goes by an index array, or by the numbers that a buffer holds}}
+    kernel.transpose @of = @input to @input
+  }
+}

@@ -10,7 +10,7 @@
 
 // Of a table that nothing but rows are looked up of it has these rows. They are not set to 0.
 // CHECK-DAG: kernel.index_set distinct @E.rows ["row"] extent 9
-// CHECK-DAG: kernel.distinct @E.rows = [@up.Leaf] ["load"]
+// CHECK-DAG: batch.distinct @E.rows = [@up.Leaf] ["load"]
 // CHECK-DAG: batch.relation @rel.up.Leaf.load : @up.Leaf -> @E.rows by "load"
 // CHECK-DAG: batch.transpose @of.up.Leaf.load of @rel.up.Leaf.load
 // CHECK-DAG: batch.buffer @E.gradient over @E.rows : tensor<4xf32>

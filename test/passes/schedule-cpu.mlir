@@ -14,8 +14,8 @@ batch.program loss @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word"]
   kernel.index_set distinct @E.rows ["row"] extent 9
   kernel.schedule {
-    kernel.distinct @E.rows = [@input] ["word"]
   }
+  batch.distinct @E.rows = [@input] ["word"]
   batch.relation @r : @input -> @E.rows by "word"
   batch.transpose @of of @r
   batch.buffer @x over @input : tensor<100xf32>

@@ -8,26 +8,30 @@
 
 namespace dbc {
 
-/// The numbers below an extent that index arrays hold: each once, ascending, as index array 0. A batch costs
-/// what it looks up, however large the table. By one thread.
+/// The numbers below an extent that arrays hold: each once, ascending, as index array 0. A batch costs what
+/// it looks up, however large the table. By one thread.
 class DistinctRows {
 public:
   explicit DistinctRows(int32_t extent) : extent_(extent) {}
 
   /// Starts a batch: no rows. O(rows before).
   void begin() noexcept;
-  /// What `count` elements of an index array hold: each is at least 0 and below the extent. Allocates nothing
-  /// once it has had as many. Throws std::bad_alloc.
+  /// What `count` elements of an array hold. A number that is no row's, below 0 or not below the extent, is
+  /// left out: computed ones may be. Allocates nothing once it has had as many. Throws std::bad_alloc.
   void add(const int32_t *numbers, int32_t count);
   /// After the last add(). O(rows * log(rows)).
   void sort() noexcept;
 
   int32_t rows() const { return static_cast<int32_t>(number_.size()); }
   const int32_t *operator[](int32_t) const { return number_.data(); }
-  /// After sort(): the row of a number that was added.
-  int32_t row_of(int32_t number) const { return row_[number]; }
+  /// After sort(): the row of a number that was added; -1 of one that is no row's.
+  int32_t row_of(int32_t number) const { return contains(number) ? row_[number] : kNone; }
 
 private:
+  bool contains(int32_t number) const {
+    return static_cast<uint32_t>(number) < static_cast<uint32_t>(extent_);
+  }
+
   static constexpr int32_t kNone = -1;
   int32_t extent_;
   IndexArray number_; ///< by row
@@ -35,8 +39,8 @@ private:
 };
 
 /// The transpose (see schedule.h) of the relation that joins each of `from` rows with the row of the number
-/// that `numbers` holds for it. All of these were added to `rows`. Rows that hold the same number come in
-/// their order, or in `order`, which has all of them. O(from + rows).
+/// that `numbers` holds for it, those of no row left out. All of these were added to `rows`. Rows that hold
+/// the same number come in their order, or in `order`, which has all of them. O(from + rows).
 void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows,
                const InputOrder *order = nullptr);
 

@@ -1,0 +1,70 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/RowLists.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void RowLists::lower(OpBuilder &declarations) {
+  auto schedules = to.getOps<kernel::ScheduleOp>();
+  if (schedules.empty())
+    return; // nothing has rows
+  Block &schedule = (*schedules.begin()).getBody().front();
+  for (auto distinct : from.getBody().front().getOps<batch::DistinctOp>())
+    if (distinct.getNumbers()) {
+      computed[distinct.getIndexSet()].distinct = distinct;
+    } else {
+      OpBuilder b = OpBuilder::atBlockEnd(&schedule);
+      make(distinct, b);
+    }
+  for (auto op : from.getBody().front().getOps<batch::TransposeOp>()) {
+    const Transpose transpose = declare(op, declarations); // may add an order of the inputs to the schedule
+    OpBuilder b = OpBuilder::atBlockEnd(&schedule);
+    if (auto found = computed.find(transpose.to.getValue()); found != computed.end())
+      found->second.transposes.push_back(transpose);
+    else
+      make(transpose, b);
+  }
+}
+
+void RowLists::lowerBefore(batch::StageOp stage, OpBuilder &launches) const {
+  auto found = computed.find(stage.getIndexSet());
+  if (found == computed.end())
+    return;
+  make(found->second.distinct, launches);
+  for (const Transpose &transpose : found->second.transposes)
+    make(transpose, launches);
+}
+
+kernel::IndexSetOp RowLists::rowsOf(FlatSymbolRefAttr name) const {
+  return cast<kernel::IndexSetOp>(SymbolTable::lookupSymbolIn(to, name));
+}
+
+RowLists::Transpose RowLists::declare(batch::TransposeOp op, OpBuilder &declarations) {
+  auto indexSet = kernel::IndexSetOp::create(declarations, op.getLoc(), op.getSymName(),
+                                             kernel::IndexSetKind::Transpose, {"row", "begin"});
+  Transpose transpose{
+      op.getLoc(), FlatSymbolRefAttr::get(indexSet), {}, op.getToAttr(), op.getNumbersAttr(), {}, {}};
+  if (op.getNumbers()) {
+    transpose.from = relations.lookup<batch::BufferOp>(*op.getNumbers()).getIndexSetAttr();
+  } else {
+    auto relation = relations.lookup<batch::RelationOp>(*op.getRelation());
+    transpose.from = relation.getFromAttr();
+    transpose.to = relation.getToAttr();
+    transpose.indexArray = relation.getIndexArrayAttr();
+  }
+  transpose.order = orders.ofLists(rowsOf(transpose.from), rowsOf(transpose.to));
+  return transpose;
+}
+
+void RowLists::make(batch::DistinctOp op, OpBuilder &b) {
+  kernel::DistinctOp::create(b, op.getLoc(), op.getIndexSetAttr(), op.getFromAttr(), op.getIndexArraysAttr(),
+                             op.getNumbersAttr(), op.getAlwaysAttr());
+}
+
+void RowLists::make(const Transpose &transpose, OpBuilder &b) {
+  kernel::TransposeOp::create(b, transpose.loc, transpose.indexSet, transpose.from, transpose.indexArray,
+                              transpose.numbers, transpose.to, transpose.order);
+}
+
+} // namespace dbc::passes
