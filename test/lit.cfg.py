@@ -114,7 +114,7 @@ def number(name):
 config.substitutions += [
     *((f"%{name}", number(name)) for name in NUMBERS),
     ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
-    ("%gradientmodels", f"{models}/*.dyn {config.dbc_source_root}/examples/*/*.dyn" if full else f"{models}/35_*.dyn {models}/44_*.dyn {config.dbc_source_root}/examples/tree_lstm/*.dyn"),
+    ("%gradientmodels", f"{models}/*.dyn {config.dbc_source_root}/examples/*/*.dyn" if full else f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {config.dbc_source_root}/examples/tree_lstm/*.dyn"),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),

@@ -135,9 +135,9 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
       })
       .Case<kernel::DistinctOp>([&](kernel::DistinctOp op) {
         out_.blank();
-        make(op);
+        collectRows(op);
       })
-      .Case<kernel::TransposeOp>([&](kernel::TransposeOp op) { make(op); })
+      .Case<kernel::TransposeOp>([&](kernel::TransposeOp op) { listRows(op); })
       .Case<kernel::MaskOp>([&](kernel::MaskOp op) {
         eachTimeStep(program_.find<kernel::IndexSetOp>(op.getIndexSet()),
                      [&](const std::string &timeSteps, const std::string &timeStep) {

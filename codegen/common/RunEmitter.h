@@ -52,9 +52,9 @@ protected:
   virtual void rest(mlir::Operation &, const std::string & /*timeSteps*/) {}
   /// Which rows are active: those for which a `while` goes on.
   virtual void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) = 0;
-  /// Rows, and lists of them, by numbers that are computed: for gradients, which a GPU does not compute yet.
-  virtual void make(kernel::DistinctOp) { llvm_unreachable("made on the host"); }
-  virtual void make(kernel::TransposeOp) { llvm_unreachable("made on the host"); }
+  /// Rows, and lists of them, by numbers that are computed: for gradients.
+  virtual void collectRows(kernel::DistinctOp) { llvm_unreachable("gradients are computed on the CPU"); }
+  virtual void listRows(kernel::TransposeOp) { llvm_unreachable("gradients are computed on the CPU"); }
 
   const ModelNames &model_;
   const Program &program_;

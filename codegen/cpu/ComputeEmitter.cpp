@@ -25,8 +25,8 @@ private:
   void outputs();
   void concurrent(Block &loops) override;
   void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
-  void make(kernel::DistinctOp op) override;
-  void make(kernel::TransposeOp op) override { emitTranspose(model_, program_, op, out_); }
+  void collectRows(kernel::DistinctOp op) override;
+  void listRows(kernel::TransposeOp op) override { emitTranspose(model_, program_, op, out_); }
 };
 
 } // namespace
@@ -107,7 +107,7 @@ void ComputeEmitter::memory() {
 }
 
 /// The rows of a table that are looked up, and what has as many.
-void ComputeEmitter::make(kernel::DistinctOp op) {
+void ComputeEmitter::collectRows(kernel::DistinctOp op) {
   emitDistinct(model_, program_, op, out_);
   for (kernel::GradientOp each : program_.gradients)
     if (auto buffer = program_.find<kernel::BufferOp>(each.getBuffer());

@@ -175,16 +175,13 @@ void emitTranspose(const ModelNames &model, const Program &program, kernel::Tran
   out.line("dbc::transpose(" + commas(arguments) + ");");
 }
 
-/// By the index arrays that lead from a row of a recursion to its node; other rows are in order.
 static void emitSortByInput(const Program &program, kernel::SortByInputOp op, Writer &out) {
   auto order = program.find<kernel::IndexSetOp>(op.getIndexSet());
-  kernel::IndexSetOp rows = program.parent(order), first = rows;
-  std::vector<std::string> toOwner = {program.nameOf(rows) + "[0]"};
-  for (; program.parent(first); toOwner.push_back(program.nameOf(first) + "[0]"))
-    first = program.parent(first);
-  if (first.getKind() != kernel::IndexSetKind::Instances)
-    toOwner.clear();
-  out.line(program.nameOf(order) + ".sort(" + program.rows(rows) + ", {" + commas(toOwner) + "});");
+  std::vector<std::string> toOwner;
+  for (auto each : op.getPath().getAsRange<FlatSymbolRefAttr>())
+    toOwner.push_back(program.nameOf(program.find<kernel::IndexSetOp>(each.getValue())) + "[0]");
+  out.line(program.nameOf(order) + ".sort(" + program.rows(program.parent(order)) + ", {" + commas(toOwner) +
+           "});");
 }
 
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out) {

@@ -178,14 +178,17 @@ LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return kernel::verifyDistinct(*this, getIndexSetAttr(), getFrom(), getIndexArrays(), getNumbersAttr(),
-                                getAlwaysAttr(), symbols);
+  if (madeBy((*this)->getBlock(), getIndexSetAttr()) != *this)
+    return emitOpError("makes ") << getIndexSetAttr() << ", which is made already";
+  return kernel::verifyDistinct<BufferOp>(*this, symbols);
 }
 
 LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getRelationAttr() != (getNumbersAttr() && getToAttr()) || !getNumbersAttr() != !getToAttr())
     return emitOpError("is of a relation, or of the numbers of the rows that they lead to");
   if (getNumbersAttr()) {
+    if (failed(kernel::lookUp<BufferOp>(*this, getNumbersAttr(), "buffer", symbols)))
+      return failure();
     DistinctOp made = madeBy((*this)->getBlock(), getToAttr());
     if (!made || !made.getNumbers() || !llvm::is_contained(*made.getNumbers(), getNumbersAttr()))
       return emitOpError("goes by ") << getNumbersAttr() << ", which " << getToAttr() << " is not made of";

@@ -105,19 +105,19 @@ def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, D
     Without a relation: each row of `to`, an index set of kind `distinct`, has the rows for which `numbers`, a buffer, holds
     its number. It is made in a run, when the numbers are there.
     ```mlir
-    batch.transpose @of.best by @best to @E.rows
+    batch.transpose @of.best numbers @best to @E.rows
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$relation,
                        OptionalAttr<FlatSymbolRefAttr>:$numbers, OptionalAttr<FlatSymbolRefAttr>:$to);
-  let assemblyFormat = "$sym_name (`of` $relation^)? (`by` $numbers^)? (`to` $to^)? attr-dict";
+  let assemblyFormat = "$sym_name (`of` $relation^)? (`numbers` $numbers^)? (`to` $to^)? attr-dict";
 }
 
 def Batch_DistinctOp : Batch_Op<"distinct", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "What the rows of an index set of kind `distinct` are: the numbers that index arrays and buffers hold";
   let description = [{
-    As kernel.distinct, of which the schedule makes it once a batch. With `numbers`, buffers of i32, it is made in a run, when
-    they are there; a number that is not below the extent, or below 0, makes no row.
+    The schedule makes them, see kernel.distinct. With `numbers`, buffers of i32, the run does, when these are there; a number
+    that is not below the extent, or below 0, makes no row.
     ```mlir
     kernel.index_set distinct @E.rows ["row"] extent 20000
     batch.distinct @E.rows = [@encode.Leaf] ["word"] numbers [@best]
@@ -241,7 +241,7 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
                        Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<FlatSymbolRefAttr>:$at,
                        OptionalAttr<I32Attr>:$ago, OptionalAttr<FlatSymbolRefAttr>:$numbers);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`by` $numbers^)? (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
+  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`numbers` $numbers^)? (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
                           (`at` $at^)? (`ago` $ago^)? attr-dict `:` type($result) }];
   let hasVerifier = 1;
   // Over all elements of the list.

@@ -115,9 +115,9 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     * `model`: rows that are computed when the model is made. One, which every stage may read; or, for a table, `extent` of
       them, whose one index array is the row's own number.
     * `batch`: one row in each run, without index arrays.
-    * `transpose`: the rows of another index set, sorted by what one of its index arrays says, in index array `row`; those
-      that say r begin at position `begin`[r], which has one element more than there are such r. See kernel.transpose.
-    * `distinct`: numbers below `extent` that index arrays hold, such as the rows of a table that are looked up: each once,
+    * `transpose`: the rows of another index set, sorted by what one of its index arrays, or a buffer, says, in index array
+      `row`; those that say r begin at position `begin`[r], which has one element more than there are such r. See kernel.transpose.
+    * `distinct`: numbers below `extent` that index arrays or buffers hold, such as the rows of a table that are looked up: each once,
       ascending, in index array `row`. See kernel.distinct.
     * `column`: the rows of `parent`, a field's or argument's `value` or `items` in the batch: one a node, an input, or an
       element of their lists, whether anything reads it or not. Fields of one data type have the same rows, and so have
@@ -705,25 +705,27 @@ def Kernel_TimeStepsOp : Kernel_UserOp<"time_steps", [HasParent<"ScheduleOp">]> 
 def Kernel_TransposeOp : Kernel_UserOp<"transpose", [ParentOneOf<["ScheduleOp", "RunOp", "GradientsOp"]>]> {
   let summary = "Sorts the rows of an index set by what an index array says: makes an index set of kind `transpose`";
   let description = [{
-    In a run it may go by `numbers`, a buffer over the index set, in place of an index array. `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
+    `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
     counting sort, so equal ones stay in order, or in that of `order`, an index set of kind `by_input` that has all rows of
-    `from`.
+    `from`. In a run it may go by `numbers`, a buffer over `from`, in place of an index array.
   }];
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, OptionalAttr<StrAttr>:$index_array,
                        OptionalAttr<FlatSymbolRefAttr>:$numbers, FlatSymbolRefAttr:$to, OptionalAttr<FlatSymbolRefAttr>:$order);
-  let assemblyFormat = "$index_set `=` $from ($index_array^)? (`numbers` $numbers^)? `to` $to (`by` $order^)? attr-dict";
+  let assemblyFormat = "$index_set `=` $from ($index_array^)? (`numbers` $numbers^)? `to` $to (`ordered_by` $order^)? attr-dict";
 }
 def Kernel_SortByInputOp : Kernel_UserOp<"sort_by_input", [HasParent<"ScheduleOp">]> {
   let summary = "Puts the rows of an index set in the order of the inputs: makes an index set of kind `by_input`";
   let description = [{
-    Those of an input are in the order of its nodes, those of a node in their own. By counting sort.
+    Those of an input are in the order of its nodes, those of a node in their own. By counting sort. `path` are the index sets
+    from the rows to the instances of a recursion: the first index array of each names the row of the next one, that of the
+    last the node, or the input. Empty: the rows lie in this order.
     ```mlir
     kernel.index_set by_input @encode.Node.by_input in @encode.Node []
-    kernel.sort_by_input @encode.Node.by_input
+    kernel.sort_by_input @encode.Node.by_input along [@encode.Node, @encode]
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$index_set);
-  let assemblyFormat = "$index_set attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$path);
+  let assemblyFormat = "$index_set `along` $path attr-dict";
 }
 def Kernel_DistinctOp : Kernel_UserOp<"distinct", [ParentOneOf<["ScheduleOp", "RunOp", "GradientsOp"]>]> {
   let summary = "Collects the numbers that index arrays hold: makes an index set of kind `distinct`";
@@ -743,11 +745,11 @@ def Kernel_DistinctOp : Kernel_UserOp<"distinct", [ParentOneOf<["ScheduleOp", "R
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";
   let description = [{
-    `active`: of these, over the active ones. `order`, outside of loops: over the rows of this index set of kind `by_input`,
-    whose parent is the stage's; which are active of a masked one, is found before.
+    `active`: of these, over the active ones. With `order`, an index set of kind `by_input` whose parent is the stage's, and
+    outside of loops: over all its rows. Which rows a masked one has is found before the launch.
   }];
   let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$active, OptionalAttr<FlatSymbolRefAttr>:$order);
-  let assemblyFormat = "(`active` $active^)? $func (`by` $order^)? attr-dict";
+  let assemblyFormat = "(`active` $active^)? $func (`ordered_by` $order^)? attr-dict";
 }
 def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Of the rows that a launch here would run over, those are active for which `alive` holds, in their order";

@@ -424,8 +424,8 @@ LogicalResult TimeStepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 /// Checks that `order` has the rows of `of` in the order of the inputs.
-static LogicalResult verifyInputOrder(Operation *op, FlatSymbolRefAttr order, StringRef of,
-                                      SymbolTableCollection &symbols) {
+static FailureOr<IndexSetOp> verifyInputOrder(Operation *op, FlatSymbolRefAttr order, StringRef of,
+                                              SymbolTableCollection &symbols) {
   auto found = lookUp<IndexSetOp>(op, order, "index set in the order of the inputs", symbols, isByInput);
   if (succeeded(found) && *found->getParent() != of)
     return op->emitOpError("takes rows of @") << of << " in the order of those of @" << *found->getParent();
@@ -433,8 +433,20 @@ static LogicalResult verifyInputOrder(Operation *op, FlatSymbolRefAttr order, St
 }
 
 LogicalResult SortByInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set in the order of the inputs", symbols,
-                            isByInput);
+  auto order = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set in the order of the inputs", symbols,
+                                  isByInput);
+  if (failed(order))
+    return failure();
+  IndexSetOp last = *order;
+  for (auto name : getPath().getAsRange<FlatSymbolRefAttr>()) {
+    if (!last.getParentAttr() || last.getParentAttr() != name)
+      return emitOpError("leads from @")
+             << last.getSymName() << " to " << name << ", which is not its parent";
+    last = *lookUp<IndexSetOp>(*this, name, "index set", symbols);
+  }
+  if (!getPath().empty() && last.getKind() != IndexSetKind::Instances)
+    return emitOpError("leads to @") << last.getSymName() << ", which has no nodes";
+  return success();
 }
 
 /// Checks that an index set of kind `distinct` is made before, in the same block, of what a transpose goes
@@ -462,9 +474,16 @@ LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   auto from = lookUp<IndexSetOp>(*this, getFromAttr(), "index set", symbols);
   auto to = lookUp<IndexSetOp>(*this, getToAttr(), "index set", symbols);
-  if (failed(from) || failed(to) ||
-      (getOrderAttr() && failed(verifyInputOrder(*this, getOrderAttr(), getFrom(), symbols))))
+  if (failed(from) || failed(to))
     return failure();
+  if (getOrderAttr()) {
+    auto order = verifyInputOrder(*this, getOrderAttr(), getFrom(), symbols);
+    if (failed(order))
+      return failure();
+    if (order->getMasked())
+      return emitOpError("takes rows in the order of @")
+             << *getOrder() << ", which has the active ones alone";
+  }
   if (!getIndexArray() == !getNumbers())
     return emitOpError("goes by an index array, or by the numbers that a buffer holds");
   const bool isDistinct = to->getKind() == IndexSetKind::Distinct;
@@ -487,9 +506,9 @@ bool dbc::kernel::collects(ArrayAttr from, ArrayAttr indexArrays, FlatSymbolRefA
   });
 }
 
-LogicalResult dbc::kernel::verifyDistinct(Operation *op, FlatSymbolRefAttr indexSet, ArrayAttr from,
-                                          ArrayAttr indexArrays, ArrayAttr numbers, DenseI32ArrayAttr always,
-                                          SymbolTableCollection &symbols) {
+LogicalResult dbc::kernel::verifyDistinctRows(Operation *op, FlatSymbolRefAttr indexSet, ArrayAttr from,
+                                              ArrayAttr indexArrays, bool hasNumbers,
+                                              DenseI32ArrayAttr always, SymbolTableCollection &symbols) {
   auto distinct =
       lookUp<IndexSetOp>(op, indexSet, "index set of distinct numbers", symbols,
                          [](IndexSetOp found) { return found.getKind() == IndexSetKind::Distinct; });
@@ -499,7 +518,7 @@ LogicalResult dbc::kernel::verifyDistinct(Operation *op, FlatSymbolRefAttr index
     if (number < 0 || int64_t(number) >= int64_t(*distinct->getExtent()))
       return op->emitOpError("always has ")
              << number << ", but the numbers are below " << *distinct->getExtent();
-  if ((from.empty() && !always && !numbers) || from.size() != indexArrays.size())
+  if ((from.empty() && !always && !hasNumbers) || from.size() != indexArrays.size())
     return op->emitOpError("has ") << indexArrays.size() << " index arrays of " << from.size()
                                    << " index sets";
   for (auto [name, array] :
@@ -508,20 +527,26 @@ LogicalResult dbc::kernel::verifyDistinct(Operation *op, FlatSymbolRefAttr index
     if (failed(rows) || failed(verifyIndexArray(op, *rows, array)))
       return failure();
   }
-  for (Attribute each : numbers ? numbers.getValue() : ArrayRef<Attribute>()) {
-    auto name = cast<FlatSymbolRefAttr>(each);
-    Operation *buffer = symbols.lookupNearestSymbolFrom(op, name);
-    if (!buffer || !buffer->getAttrOfType<TypeAttr>("type") || !rowType(buffer).isInteger(32))
-      return op->emitOpError("names ") << name << ", which holds no integer for each row";
-  }
   return success();
 }
 
 LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getNumbers() && isa<ScheduleOp>((*this)->getParentOp()))
+  const bool isScheduled = isa<ScheduleOp>((*this)->getParentOp());
+  if (getNumbers() && isScheduled)
     return emitOpError("is of numbers that are not there while the batch is scheduled");
-  return verifyDistinct(*this, getIndexSetAttr(), getFrom(), getIndexArrays(), getNumbersAttr(),
-                        getAlwaysAttr(), symbols);
+  if (failed(verifyDistinct<BufferOp>(*this, symbols)))
+    return failure();
+  if (isScheduled)
+    return success();
+  // Memory for what is no gradient is there before the run knows how many rows there are.
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  llvm::StringSet<> gradients;
+  for (auto gradient : program.getOps<GradientOp>())
+    gradients.insert(gradient.getBuffer());
+  for (auto buffer : program.getOps<BufferOp>())
+    if (buffer.getIndexSetAttr() == getIndexSetAttr() && !gradients.contains(buffer.getSymName()))
+      return emitOpError("makes the rows of @") << buffer.getSymName() << ", which is no gradient, in a run";
+  return success();
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -530,11 +555,27 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   if (getOrderAttr()) {
     if (getActive())
-      return emitOpError("by an order of the inputs is of the active rows where that is masked");
+      return emitOpError("is of the active rows, and in an order of the inputs, which says which rows");
     if ((*this)->getParentOfType<TimeStepLoopInterface>())
-      return emitOpError("by an order of the inputs stands in a loop");
-    return verifyInputOrder(*this, getOrderAttr(), *func->getIndexSet(), symbols);
+      return emitOpError("in an order of the inputs stands in a loop");
+    auto order = verifyInputOrder(*this, getOrderAttr(), *func->getIndexSet(), symbols);
+    auto schedules = (*this)->getParentOfType<ProgramOp>().getOps<ScheduleOp>();
+    if (failed(order))
+      return failure();
+    auto makes = [&](SortByInputOp sort) { return sort.getIndexSetAttr() == getOrderAttr(); };
+    if (schedules.empty() ||
+        llvm::none_of((*schedules.begin()).getBody().front().getOps<SortByInputOp>(), makes))
+      return emitOpError("is in the order of ") << getOrderAttr() << ", which no schedule makes";
   }
+  // What the function takes for positions must be those of the launch.
+  WalkResult same = func->walk([&](OrderOp op) {
+    auto order = symbols.lookupNearestSymbolFrom<IndexSetOp>(op, op.getIndexSetAttr());
+    return order && (isByInput(order) || getOrderAttr()) && op.getIndexSetAttr() != getOrderAttr()
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (same.wasInterrupted())
+    return emitOpError("takes rows in another order than its function");
   if (!getActive())
     return success();
   return lookUp<IndexSetOp>(*this, func->getIndexSetAttr(), "masked index set", symbols, isMasked);

@@ -39,9 +39,9 @@ inline bool areIntegers(mlir::TypeRange types) {
   return llvm::all_of(types, [](mlir::Type type) { return type.isInteger(32); });
 }
 
-/// Whether the steps of a scan are the rows of an index set.
 inline bool isMasked(IndexSetOp indexSet) { return indexSet.getMasked(); }
 inline bool isByInput(IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::ByInput; }
+/// Whether the steps of a scan are the rows of an index set.
 inline bool isOfSteps(IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Steps; }
 
 /// Checks that an index set has an index array that `op` names.
@@ -51,10 +51,21 @@ llvm::LogicalResult verifyIndexArray(mlir::Operation *op, IndexSetOp indexSet, l
 bool collects(mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, mlir::FlatSymbolRefAttr indexSet,
               llvm::StringRef indexArray);
 
-/// Checks what `op` says that an index set of kind `distinct` is made of.
-llvm::LogicalResult verifyDistinct(mlir::Operation *op, mlir::FlatSymbolRefAttr indexSet,
-                                   mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, mlir::ArrayAttr numbers,
-                                   mlir::DenseI32ArrayAttr always, mlir::SymbolTableCollection &symbols);
+/// Checks what `op`, of either dialect, says that an index set of kind `distinct` is made of: index arrays,
+/// and numbers that buffers hold.
+llvm::LogicalResult verifyDistinctRows(mlir::Operation *op, mlir::FlatSymbolRefAttr indexSet,
+                                       mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, bool hasNumbers,
+                                       mlir::DenseI32ArrayAttr always, mlir::SymbolTableCollection &symbols);
+template <class Buffer, class Op>
+llvm::LogicalResult verifyDistinct(Op op, mlir::SymbolTableCollection &symbols) {
+  if (mlir::ArrayAttr numbers = op.getNumbersAttr())
+    for (auto each : numbers.getAsRange<mlir::FlatSymbolRefAttr>())
+      if (failed(lookUp<Buffer>(op, each, "buffer of numbers", symbols,
+                                [](Buffer buffer) { return buffer.getType().isInteger(32); })))
+        return llvm::failure();
+  return verifyDistinctRows(op, op.getIndexSetAttr(), op.getFrom(), op.getIndexArrays(),
+                            static_cast<bool>(op.getNumbersAttr()), op.getAlwaysAttr(), symbols);
+}
 
 /// Checks what a program says of its arguments and its result.
 llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableCollection &symbols);

@@ -33,7 +33,7 @@ public:
   kernel::IndexSetOp elements(batch::SegmentOp segment);
   /// An index set with a row for each number that index arrays or buffers hold, and for each of `always`, in
   /// order: the numbers in `row`. Each array is given by its index set, whose rows are made before, and its
-  /// name; all numbers are below `extent`.
+  /// name; its numbers are below `extent`, and those of a buffer that are not make no row.
   kernel::IndexSetOp
   distinct(mlir::Location loc, const llvm::Twine &name,
            llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays,

@@ -86,6 +86,10 @@ struct Classify {
       } else if (auto list = dyn_cast<batch::ListRelationOp>(op)) {
         use(list.getFrom(), list.getFirst());
         use(list.getFrom(), list.getLength());
+      } else if (auto distinct = dyn_cast<batch::DistinctOp>(op)) {
+        for (auto [s, indexArray] : llvm::zip(distinct.getFrom().getAsRange<FlatSymbolRefAttr>(),
+                                              distinct.getIndexArrays().getAsValueRange<StringAttr>()))
+          use(s.getValue(), indexArray);
       } else if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
         use(index->getParentOfType<batch::StageOp>().getIndexSet(), index.getIndexArray());
       } else if (auto load = dyn_cast<kernel::LoadOp>(op)) {

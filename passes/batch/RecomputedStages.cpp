@@ -38,6 +38,8 @@ void RecomputedStages::find() {
   program.walk([&](batch::AccessOpInterface access) {
     if (!access.isWrite())
       readers[access.getArray()].push_back(access);
+    if (auto segment = dyn_cast<batch::SegmentOp>(access.getOperation()); segment && segment.getNumbers())
+      readers[*segment.getNumbers()].push_back(access);
   });
   for (auto &[buffer, reads] : readers)
     if (llvm::any_of(reads, [&](Operation *op) { return adjoint.contains(stageOf(op)); }))

@@ -7,11 +7,12 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Whether an operation over the rows of an index set looks a row of a table up whose number each row has, or
-/// computes.
+/// Whether an operation over the rows of an index set looks up one row of a table, whose number each row has,
+/// or computes.
 static bool looksUp(Operation *op) {
   auto gather = dyn_cast<dyn::GatherOp>(op);
-  if (!gather || !gather.getTensor().getDefiningOp<dyn::GetOp>())
+  if (!gather || !gather.getTensor().getDefiningOp<dyn::GetOp>() ||
+      !gather.getIndex().getType().isInteger(32))
     return false;
   Operation *index = gather.getIndex().getDefiningOp();
   return isa<batch::StageOp>(op->getParentOp()) && index && index->getParentOp() == op->getParentOp();

@@ -107,13 +107,13 @@ struct Lowering {
     }
     const llvm::DenseSet<Operation *> needed = neededByResults(order);
     relations.emplace(from);
-    inputOrders.emplace(to);
-    lists.emplace(from, to, *relations, *inputOrders);
+    SymbolTable names(to);
+    inputOrders.emplace(names);
+    lists.emplace(from, *relations, names, *inputOrders);
     lists->lower(b);
     // Functions before the schedule, which stays in front of the run.
     for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
       schedule->moveBefore(run);
-    SymbolTable names(to);
     Operation *schedule = run->getPrevNode() ? run->getPrevNode() : run.getOperation();
     auto declared = to.getOps<kernel::FuncOp>();
     PackedWeights packed(names, declared.empty() ? run.getOperation() : (*declared.begin()).getOperation());

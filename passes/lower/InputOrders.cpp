@@ -5,31 +5,37 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Whether rows lie by the levels and arms of a recursion: they are instances of its cells, or made of such
-/// rows in their order. All others are made input by input.
-static bool liesByLevel(kernel::IndexSetOp rows) {
-  while (rows.getParentAttr() && rows.getKind() != kernel::IndexSetKind::Column)
-    rows = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(rows, rows.getParentAttr());
-  return rows.getKind() == kernel::IndexSetKind::Instances;
+/// Of rows that lie by the levels and arms of a recursion, as they are instances of its cells, or made of
+/// such rows in their order: the index sets from them to the instances. All other rows are made input by
+/// input.
+SmallVector<Attribute> InputOrders::pathToOwner(kernel::IndexSetOp rows) const {
+  SmallVector<Attribute> path = {FlatSymbolRefAttr::get(rows)};
+  while (rows.getParentAttr() && rows.getKind() != kernel::IndexSetKind::Column) {
+    rows = names.lookup<kernel::IndexSetOp>(*rows.getParent());
+    path.push_back(FlatSymbolRefAttr::get(rows));
+  }
+  if (rows.getKind() != kernel::IndexSetKind::Instances)
+    path.clear();
+  return path;
 }
 
 FlatSymbolRefAttr InputOrders::of(kernel::IndexSetOp rows, bool active) {
-  if (!active && !liesByLevel(rows))
+  const SmallVector<Attribute> path = pathToOwner(rows);
+  if (!active && path.empty())
     return {};
   kernel::IndexSetOp &order = orders[{rows.getOperation(), active}];
   if (!order) {
-    const std::string wanted = (rows.getSymName() + (active ? ".active_by_input" : ".by_input")).str();
-    std::string name = wanted;
-    for (unsigned number = 2; SymbolTable::lookupSymbolIn(program, name); ++number)
-      name = (wanted + "." + Twine(number)).str();
     OpBuilder b(rows->getContext());
     b.setInsertionPointAfter(rows);
-    order = kernel::IndexSetOp::create(b, rows.getLoc(), name, kernel::IndexSetKind::ByInput, {},
-                                       FlatSymbolRefAttr::get(rows));
+    order = kernel::IndexSetOp::create(
+        b, rows.getLoc(), (rows.getSymName() + (active ? ".active_by_input" : ".by_input")).str(),
+        kernel::IndexSetKind::ByInput, {}, FlatSymbolRefAttr::get(rows));
     order.setMasked(active);
-    auto schedule = *program.getOps<kernel::ScheduleOp>().begin();
-    b.setInsertionPointToEnd(&schedule.getBody().front());
-    kernel::SortByInputOp::create(b, rows.getLoc(), name);
+    names.insert(order);
+    auto schedules = cast<kernel::ProgramOp>(names.getOp()).getOps<kernel::ScheduleOp>();
+    assert(!schedules.empty() && "what has rows has a schedule");
+    b.setInsertionPointToEnd(&(*schedules.begin()).getBody().front());
+    kernel::SortByInputOp::create(b, rows.getLoc(), FlatSymbolRefAttr::get(order), b.getArrayAttr(path));
   }
   return FlatSymbolRefAttr::get(order);
 }

@@ -6,18 +6,21 @@ using namespace mlir;
 namespace dbc::passes {
 
 void RowLists::lower(OpBuilder &declarations) {
-  auto schedules = to.getOps<kernel::ScheduleOp>();
-  if (schedules.empty())
-    return; // nothing has rows
+  auto distincts = from.getBody().front().getOps<batch::DistinctOp>();
+  auto transposes = from.getBody().front().getOps<batch::TransposeOp>();
+  auto schedules = cast<kernel::ProgramOp>(names.getOp()).getOps<kernel::ScheduleOp>();
+  if (distincts.empty() && transposes.empty())
+    return;
+  assert(!schedules.empty() && "what has rows has a schedule");
   Block &schedule = (*schedules.begin()).getBody().front();
-  for (auto distinct : from.getBody().front().getOps<batch::DistinctOp>())
+  for (batch::DistinctOp distinct : distincts)
     if (distinct.getNumbers()) {
       computed[distinct.getIndexSet()].distinct = distinct;
     } else {
       OpBuilder b = OpBuilder::atBlockEnd(&schedule);
       make(distinct, b);
     }
-  for (auto op : from.getBody().front().getOps<batch::TransposeOp>()) {
+  for (batch::TransposeOp op : transposes) {
     const Transpose transpose = declare(op, declarations); // may add an order of the inputs to the schedule
     OpBuilder b = OpBuilder::atBlockEnd(&schedule);
     if (auto found = computed.find(transpose.to.getValue()); found != computed.end())
@@ -27,22 +30,21 @@ void RowLists::lower(OpBuilder &declarations) {
   }
 }
 
-void RowLists::lowerBefore(batch::StageOp stage, OpBuilder &launches) const {
+void RowLists::lowerBefore(batch::StageOp stage, OpBuilder &launches) {
   auto found = computed.find(stage.getIndexSet());
   if (found == computed.end())
     return;
+  assert(!found->second.isMade && "the gradient of a table is one stage");
+  found->second.isMade = true;
   make(found->second.distinct, launches);
   for (const Transpose &transpose : found->second.transposes)
     make(transpose, launches);
 }
 
-kernel::IndexSetOp RowLists::rowsOf(FlatSymbolRefAttr name) const {
-  return cast<kernel::IndexSetOp>(SymbolTable::lookupSymbolIn(to, name));
-}
-
 RowLists::Transpose RowLists::declare(batch::TransposeOp op, OpBuilder &declarations) {
   auto indexSet = kernel::IndexSetOp::create(declarations, op.getLoc(), op.getSymName(),
                                              kernel::IndexSetKind::Transpose, {"row", "begin"});
+  names.insert(indexSet);
   Transpose transpose{
       op.getLoc(), FlatSymbolRefAttr::get(indexSet), {}, op.getToAttr(), op.getNumbersAttr(), {}, {}};
   if (op.getNumbers()) {
@@ -53,6 +55,7 @@ RowLists::Transpose RowLists::declare(batch::TransposeOp op, OpBuilder &declarat
     transpose.to = relation.getToAttr();
     transpose.indexArray = relation.getIndexArrayAttr();
   }
+  auto rowsOf = [&](FlatSymbolRefAttr name) { return names.lookup<kernel::IndexSetOp>(name.getAttr()); };
   transpose.order = orders.ofLists(rowsOf(transpose.from), rowsOf(transpose.to));
   return transpose;
 }

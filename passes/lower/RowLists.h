@@ -11,15 +11,16 @@ namespace dbc::passes {
 /// the schedule makes them, and those by numbers that are computed the run.
 class RowLists {
 public:
-  /// `relations` are those of `from`, which is being lowered to `to`.
-  RowLists(batch::ProgramOp from, kernel::ProgramOp to, const mlir::SymbolTable &relations,
+  /// `relations` are those of `from`, which is being lowered to the program of `names`.
+  RowLists(batch::ProgramOp from, const mlir::SymbolTable &relations, mlir::SymbolTable &names,
            InputOrders &orders)
-      : from(from), to(to), relations(relations), orders(orders) {}
+      : from(from), relations(relations), names(names), orders(orders) {}
 
   /// Declares all index sets at `declarations`, and adds to the schedule's end what makes them.
   void lower(mlir::OpBuilder &declarations);
-  /// In front of a stage's launch: what makes the rows that it runs over of what is computed by then.
-  void lowerBefore(batch::StageOp stage, mlir::OpBuilder &launches) const;
+  /// Writes in front of the launch of a stage what makes its rows, where their numbers are computed. No two
+  /// stages run over such rows.
+  void lowerBefore(batch::StageOp stage, mlir::OpBuilder &launches);
 
 private:
   /// Where a transpose leads from and to, and by what.
@@ -31,15 +32,15 @@ private:
   struct Computed {
     batch::DistinctOp distinct;
     llvm::SmallVector<Transpose> transposes;
+    bool isMade = false;
   };
-  kernel::IndexSetOp rowsOf(mlir::FlatSymbolRefAttr name) const;
   Transpose declare(batch::TransposeOp op, mlir::OpBuilder &declarations);
   static void make(batch::DistinctOp op, mlir::OpBuilder &b);
   static void make(const Transpose &transpose, mlir::OpBuilder &b);
 
   batch::ProgramOp from;
-  kernel::ProgramOp to;
   const mlir::SymbolTable &relations;
+  mlir::SymbolTable &names;
   InputOrders &orders;
   llvm::StringMap<Computed> computed; ///< by the index set of distinct rows
 };

@@ -676,7 +676,7 @@ batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
   batch.buffer @x over @input : f32
-  // expected-error @+1 {{'batch.distinct' op names @x, which holds no integer for each row}}
+  // expected-error @+1 {{'batch.distinct' op names @x, which is no buffer of numbers}}
   batch.distinct @rows = [] [] numbers [@x]
 }
 
@@ -687,7 +687,7 @@ batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : i32
   // expected-error @+1 {{'batch.transpose' op is of a relation, or of the numbers of the rows that they lead to}}
-  batch.transpose @of by @x
+  batch.transpose @of numbers @x
 }
 
 // -----
@@ -699,7 +699,7 @@ batch.program @p [] [] -> f32 {
   batch.buffer @y over @input : i32
   batch.distinct @rows = [] [] numbers [@x]
   // expected-error @+1 {{'batch.transpose' op goes by @y, which @rows is not made of}}
-  batch.transpose @of by @y to @rows
+  batch.transpose @of numbers @y to @rows
 }
 
 // -----
@@ -711,9 +711,38 @@ batch.program @p [] [] -> f32 {
   batch.buffer @x over @input : i32
   batch.buffer @y over @input : f32
   batch.distinct @rows = [] [] numbers [@x]
-  batch.transpose @of by @x to @rows
+  batch.transpose @of numbers @x to @rows
   batch.stage @s over @rows {
     // expected-error @+1 {{'batch.segment' op is over @of, which is not made of such numbers}}
     %0 = batch.segment sum @y over @of : f32
   }
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  batch.buffer @x over @input : i32
+  batch.distinct @rows = [] [] numbers [@x]
+  // expected-error @+1 {{'batch.distinct' op makes @rows, which is made already}}
+  batch.distinct @rows = [] [] always [1]
+}
+
+// -----
+
+batch.program @p ["w"] [!dyn.index<9>] -> f32 {
+  kernel.argument @arg.w = "w" 0 value : i32
+  kernel.index_set distinct @rows ["row"] extent 9
+  // expected-error @+1 {{'batch.transpose' op names @arg.w, which is no buffer}}
+  batch.transpose @of numbers @arg.w to @rows
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  // expected-error @+1 {{'batch.distinct' op always has 9, but the numbers are below 9}}
+  batch.distinct @rows = [] [] always [9]
 }

@@ -1897,7 +1897,7 @@ kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.schedule {
     // expected-error @+1 {{'kernel.sort_by_input' op names @input, which is no index set in the order of the inputs}}
-    kernel.sort_by_input @input
+    kernel.sort_by_input @input along []
   }
 }
 
@@ -1911,7 +1911,7 @@ kernel.program @p [] [] -> f32 {
   kernel.index_set transpose @of ["row", "begin"]
   kernel.schedule {
     // expected-error @+1 {{'kernel.transpose' op takes rows of @words in the order of those of @input}}
-    kernel.transpose @of = @words "parent" to @input by @order
+    kernel.transpose @of = @words "parent" to @input ordered_by @order
   }
 }
 
@@ -1923,7 +1923,7 @@ kernel.program @p [] [] -> f32 {
   }
   kernel.run {
     // expected-error @+1 {{'kernel.launch' op names @input, which is no index set in the order of the inputs}}
-    kernel.launch @f by @input
+    kernel.launch @f ordered_by @input
   }
 }
 
@@ -1935,8 +1935,8 @@ kernel.program @p [] [] -> f32 {
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
   }
   kernel.run {
-    // expected-error @+1 {{'kernel.launch' op by an order of the inputs is of the active rows where that is masked}}
-    kernel.launch active @f by @order
+    // expected-error @+1 {{'kernel.launch' op is of the active rows, and in an order of the inputs, which says which rows}}
+    kernel.launch active @f ordered_by @order
   }
 }
 
@@ -1950,8 +1950,8 @@ kernel.program @p [] [] -> f32 {
   }
   kernel.run {
     kernel.steps @words {
-      // expected-error @+1 {{'kernel.launch' op by an order of the inputs stands in a loop}}
-      kernel.launch @f by @order
+      // expected-error @+1 {{'kernel.launch' op in an order of the inputs stands in a loop}}
+      kernel.launch @f ordered_by @order
     }
   }
 }
@@ -1976,7 +1976,7 @@ kernel.program @p [] [] -> f32 {
   kernel.index_set distinct @rows ["row"] extent 9
   kernel.buffer @x over @input : f32
   kernel.run {
-    // expected-error @+1 {{'kernel.distinct' op names @x, which holds no integer for each row}}
+    // expected-error @+1 {{'kernel.distinct' op names @x, which is no buffer of numbers}}
     kernel.distinct @rows = [] [] numbers [@x]
   }
 }
@@ -2030,5 +2030,111 @@ kernel.program @p [] [] -> f32 {
   kernel.schedule {
     // expected-error @+1 {{'kernel.transpose' op goes by an index array, or by the numbers that a buffer holds}}
     kernel.transpose @of = @input to @input
+  }
+}
+
+// -----
+
+// An order is made in the schedule, along the index sets that lead to the nodes, and a stage takes its rows in that of its launch.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set by_input @order in @input []
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op is in the order of @order, which no schedule makes}}
+    kernel.launch @f ordered_by @order
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @words in @input ["parent"]
+  kernel.index_set by_input @order in @words []
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.sort_by_input' op leads from @order to @input, which is not its parent}}
+    kernel.sort_by_input @order along [@input]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set by_input @order in @input []
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.sort_by_input' op leads to @input, which has no nodes}}
+    kernel.sort_by_input @order along [@input]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set by_input @order in @input []
+  kernel.index_set by_input @other in @input []
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %0 = kernel.order @other[%begin]
+  }
+  kernel.schedule {
+    kernel.sort_by_input @order along []
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op takes rows in another order than its function}}
+    kernel.launch @f ordered_by @order
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set by_input @order in @input []
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %0 = kernel.order @order[%begin]
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op takes rows in another order than its function}}
+    kernel.launch @f
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"] masked
+  kernel.index_set by_input @order in @input [] masked
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.transpose' op takes rows in the order of @order, which has the active ones alone}}
+    kernel.transpose @of = @input "input" to @input ordered_by @order
+  }
+}
+
+// -----
+
+// What has as many rows as a run finds is a gradient, which gets its memory then.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.buffer @x over @input : i32
+  kernel.buffer @y over @rows : f32
+  kernel.run {
+    // expected-error @+1 {{'kernel.distinct' op makes the rows of @y, which is no gradient, in a run}}
+    kernel.distinct @rows = [] [] numbers [@x]
+  }
+}
+
+// -----
+
+kernel.program @p ["w"] [!dyn.index<9>] -> f32 {
+  kernel.argument @arg.w = "w" 0 value : i32
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.run {
+    // expected-error @+1 {{'kernel.distinct' op names @arg.w, which is no buffer of numbers}}
+    kernel.distinct @rows = [] [] numbers [@arg.w]
   }
 }
