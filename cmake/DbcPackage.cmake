@@ -16,7 +16,8 @@ install(TARGETS dbc dbc_runtime dbc_runtime_io dbc_trainer EXPORT dbcTargets
 install(EXPORT dbcTargets NAMESPACE dbc:: DESTINATION ${package})
 export(EXPORT dbcTargets NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/dbcTargets.cmake)
 
-# What dbc and generated code read, beside the libraries: the runtime's headers, the library of modules and the constants of devices
-# (driver/Files.cpp looks for them).
+# What dbc and generated code read, beside the libraries: the runtime's headers, the library of modules, the constants of devices and
+# the manual (driver/Files.cpp looks for them).
 install(DIRECTORY runtime/include/dbc DESTINATION include)
 install(DIRECTORY dsl/lib cost/devices DESTINATION share/dbc)
+install(FILES dsl/REFERENCE.md DESTINATION share/dbc)

@@ -41,6 +41,7 @@ struct Options {
   bool profile = false;      ///< run
   std::string profileOutput; ///< run: a file for the profile as JSON, empty for none
   TrainOptions train;        ///< train; its weights and seed are those above
+  std::string rule;          ///< explain-error
 };
 
 Exit compileCommand(const Options &options);
@@ -51,6 +52,7 @@ Exit verifyCommand(const Options &options);
 Exit sampleCommand(const Options &options);
 Exit reportCommand(const Options &options);
 Exit trainCommand(const Options &options);
+Exit explainErrorCommand(const Options &options);
 
 /// Prints "dbc: error: <message>" to stderr.
 void printError(const llvm::Twine &message);

@@ -48,6 +48,7 @@ struct Surroundings {
   std::string include;  ///< the folder of dbc/runtime.h
   std::string archives; ///< the folder of libdbc_runtime.a
   std::string devices;  ///< the folder of h100.json
+  std::string manual;   ///< REFERENCE.md
 };
 const Surroundings &surroundings();
 

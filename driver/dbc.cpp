@@ -48,12 +48,13 @@ public:
     declareRunners();
     declareInspection();
     declareTraining();
-    // Names that will mean something: better said than "unknown".
-    for (const char *name : {"fmt", "explain-error"}) {
-      CLI::App *command = app.add_subcommand(name, "not supported yet")->group("");
-      command->allow_extras();
-      commands.push_back({command, nullptr});
-    }
+    CLI::App *explain = app.add_subcommand("explain-error", "print what the manual says of a rule");
+    explain->add_option("RULE", o.rule, "what stands in brackets behind a message, as G3")->required();
+    commands.push_back({explain, explainErrorCommand});
+    // A name that will mean something: better said than "unknown".
+    CLI::App *format = app.add_subcommand("fmt", "not supported yet")->group("");
+    format->allow_extras();
+    commands.push_back({format, nullptr});
   }
   std::vector<Command> commands;
 
