@@ -21,3 +21,8 @@ export(EXPORT dbcTargets NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/d
 install(DIRECTORY runtime/include/dbc DESTINATION include)
 install(DIRECTORY dsl/lib cost/devices DESTINATION share/dbc)
 install(FILES dsl/REFERENCE.md DESTINATION share/dbc)
+
+# For builds that are not CMake's: `pkg-config --cflags --libs dbc-runtime`.
+string(JOIN " " numeric_flags ${DBC_NUMERIC_FLAGS})
+configure_file(cmake/dbc-runtime.pc.in ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc DESTINATION lib/pkgconfig)

@@ -57,6 +57,9 @@ if clangxx:
 if shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64"):
     config.available_features.add("aarch64")
 
+if shutil.which("pkg-config"):
+    config.available_features.add("pkg-config")
+
 nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 if nvcc:
     config.available_features.add("nvcc")
