@@ -23,7 +23,7 @@ using io::failure;
 
 namespace {
 
-constexpr size_t kMostWarned = 10; ///< lines that could not be computed are named
+constexpr size_t kMostWarned = 10; ///< lines and parameters are named
 constexpr int32_t kDevBatch = 64;
 
 /// The inputs of an epoch in the order in which they are trained on: any order is as likely.
@@ -110,6 +110,25 @@ Status TrainingLoop::set_parameters() {
       return status;
   }
   return Status();
+}
+
+/// Says which parameters the loss has no gradient of: one that is read by `argmax` alone, say.
+void TrainingLoop::warn_of_untrained() {
+  const EntryInfo &loss = info_.entries[loss_];
+  std::string names;
+  size_t count = 0;
+  for (size_t i = 0; i < info_.params.size(); ++i) {
+    const auto param = static_cast<int32_t>(i);
+    const bool is_trained =
+        std::find(loss.gradients.begin(), loss.gradients.end(), param) != loss.gradients.end();
+    if (is_trained || info_.params[i].is_const || ++count > kMostWarned)
+      continue;
+    names += (names.empty() ? "`" : ", `") + info_.params[i].name + "`";
+  }
+  if (count > kMostWarned)
+    names += " and " + std::to_string(count - kMostWarned) + " more";
+  if (count > 0)
+    meter_.say("warning: loss `" + loss.name + "` has no gradient of " + names + ": not trained");
 }
 
 /// By the names of the options, but for the model and its dims: all that the bits depend on.
@@ -269,6 +288,7 @@ Status TrainingLoop::prepare() {
   }
   if (Status status = set_parameters(); !status.ok())
     return status;
+  warn_of_untrained();
   if (Status status = check_files(); !status.ok())
     return status;
   if (Status status = read_data(); !status.ok())
@@ -444,6 +464,7 @@ Status TrainingLoop::measure(double &metric) {
 
 Status TrainingLoop::measure_dev(double &metric) {
   metric_->clear();
+  dev_computed_ = 0;
   const EntryInfo &entry = info_.entries[metric_->entry()];
   for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
     const size_t end = std::min(begin + kDevBatch, dev_->size());
@@ -459,6 +480,7 @@ Status TrainingLoop::measure_dev(double &metric) {
         warn(*dev_, i, status);
         continue;
       }
+      ++dev_computed_;
       const Value found = output_value(session_->outputs(metric_->entry()), entry, input);
       if (std::string wrong = metric_->add(found, dev_->target(i)); !wrong.empty())
         return failure("epoch " + std::to_string(progress_.epoch + 1) + ": " + dev_->name(i) + ": `" +
@@ -480,6 +502,7 @@ Status TrainingLoop::finish_epoch() {
   if (Status status = measure(metric); !status.ok())
     return status;
   const double last_rate = rate_at(rate_, progress_.step - 1, progress_.plateau);
+  const int64_t inputs = progress_.inputs;
   ++progress_.epoch;
   progress_.batch = 0;
   progress_.loss_sum = 0;
@@ -502,9 +525,16 @@ Status TrainingLoop::finish_epoch() {
       return status;
     progress_.log_bytes = log_->bytes();
   }
-  const std::string measured = dev_ ? ", dev " + metric_->name() + " " + fixed(metric, 4) : "";
-  meter_.say("epoch " + std::to_string(progress_.epoch) + ": loss " + fixed(loss, 4) + measured +
-             (better ? " (best)" : "") + ", " + fixed(epoch_rate_, 0) + " inputs/s");
+  const auto left_out = [](size_t computed, size_t lines) {
+    return computed == lines ? ""
+                             : " (" + std::to_string(lines - computed) + " of " + std::to_string(lines) +
+                                   " lines left out)";
+  };
+  const std::string measured =
+      dev_ ? ", dev " + metric_->name() + " " + fixed(metric, 4) + left_out(dev_computed_, dev_->size()) : "";
+  meter_.say("epoch " + std::to_string(progress_.epoch) + ": loss " + fixed(loss, 4) +
+             left_out(static_cast<size_t>(inputs), train_->size()) + measured + (better ? " (best)" : "") +
+             ", " + fixed(epoch_rate_, 0) + " inputs/s");
   if (Status status = checkpoint(); !status.ok())
     return status;
   return plot();

@@ -61,6 +61,7 @@ private:
   std::optional<std::string> find_not_finite(const std::vector<size_t> &order, size_t begin, size_t end);
   std::optional<std::string> not_finite_gradient() const;
   Status fill(const std::vector<size_t> &order, size_t begin, size_t end);
+  void warn_of_untrained();
   void warn(const DataSet &data, size_t line, const Status &status);
   bool due_to_stop() const;
 
@@ -86,6 +87,7 @@ private:
   double epoch_rate_ = 0; ///< inputs a second of the last epoch, as far as it was run here
   Meter meter_;
   std::set<std::pair<const DataSet *, size_t>> warned_; ///< lines that could not be computed
+  size_t dev_computed_ = 0;                             ///< lines of --dev that were measured last
 };
 
 } // namespace dbc::train
