@@ -66,6 +66,7 @@ struct Finding {
   std::vector<size_t> nodes;      ///< of each valid input
   double maxError = 0;
   double gradientError = 0;
+  size_t gradients = 0; ///< valid inputs whose gradients were compared
   bool bitsEqual = true;
   bool comparesBits = true; ///< not where cuBLAS computes products
   std::string mismatch;     ///< what is wrong, in words; empty if nothing
@@ -555,6 +556,7 @@ Status Verifier::compareGradients() {
     if (isValid)
       valid.push_back(i);
   }
+  finding.gradients = valid.size();
   if (valid.empty())
     return Status();
   if (Status status = compareGradient(two, all, "all in one batch: "); !status.ok())
@@ -717,6 +719,7 @@ Exit verifyCommand(const Options &options) {
                                                                : llvm::json::Value(nullptr)}});
     const bool hasGradient = options.model.train && entry.is_loss;
     if (hasGradient) {
+      (*rows.back().getAsObject())["gradients"] = static_cast<int64_t>(finding.gradients);
       (*rows.back().getAsObject())["at_kinks"] = finding.atKinks;
       (*rows.back().getAsObject())["redrawn_at_kinks"] = finding.redrawnAtKinks;
     }
@@ -729,7 +732,10 @@ Exit verifyCommand(const Options &options) {
                    << (finding.redrawnAtKinks ? " (" + std::to_string(finding.redrawnAtKinks) + " at kinks)"
                                               : "")
                    << ", largest error " << llvm::format("%.2g", finding.maxError)
-                   << (hasGradient ? llvm::formatv(", of gradients {0:e1}", finding.gradientError).str() : "")
+                   << (!hasGradient ? ""
+                       : finding.gradients == 0
+                           ? ", gradients not compared: each input has a decision too near to call"
+                           : llvm::formatv(", of gradients {0:e1}", finding.gradientError).str())
                    << ", bits "
                    << (!finding.comparesBits ? "not compared, as cuBLAS computes products"
                        : finding.bitsEqual   ? "equal"

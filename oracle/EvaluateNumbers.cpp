@@ -261,7 +261,9 @@ Values Evaluation::truncate(arith::FPToSIOp op) {
     double number = x.at(i);
     if (!(number > -2147483649.0 && number < 2147483648.0))
       return fail(op, ErrorKind::conversion, "");
-    decision(std::min(number - std::floor(number), std::ceil(number) - number));
+    // What is near 0 becomes 0 from either side.
+    decision(std::fabs(number) < 1 ? 1 - std::fabs(number)
+                                   : std::min(number - std::floor(number), std::ceil(number) - number));
     out[i] = std::trunc(number);
   }
   return {Value::tensor(x.shape(), std::move(out))};

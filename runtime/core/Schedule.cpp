@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <new>
+#include <numeric>
 
 namespace dbc {
 
@@ -144,8 +145,7 @@ static void transpose_by(IndexSet &transpose, int32_t from, int32_t rows, const 
                0); // where the rows of r + 1 begin, while they are put in place
   for (int32_t r = 0; r < from; ++r)
     ++begin[to(r) + 2];
-  for (int32_t r = 0; r < rows; ++r)
-    begin[r + 2] += begin[r + 1];
+  std::partial_sum(begin.data() + 1, begin.data() + begin.size(), begin.data() + 1);
   for (int32_t position = 0; position < from; ++position) {
     const int32_t r = order ? order->row_at(position) : position;
     row[begin[to(r) + 1]++] = r;

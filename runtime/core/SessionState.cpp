@@ -347,8 +347,9 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
         learn(entry, run.input_count);
     }
     entry.profile.compute_ns += now_ns() - scheduled;
-    // An input that fails while it is computed takes its part of the gradient with it: again, without it.
-  } while (differentiates && gradients_ && sub_batch.device == nullptr && run.errors.any());
+    // An input that fails while it is computed takes its part of the gradient with it: again, without it; and
+    // where it may have failed for another one, the run starts again without sharing (see run_checked).
+  } while (differentiates && gradients_ && sub_batch.device == nullptr && !run.shared && run.errors.any());
   current_.host_ns += now_ns() - begin;
   return status;
 }
