@@ -95,7 +95,8 @@ public:
   /// Cells share whose keys are a node, or a node and an integer of a constant range of at most 16, and
   /// that neither compare nodes, nor have captured arguments, nor call cells that do; not in a loss that
   /// gives the gradient of a field or argument, as each node has its own. Others compute as if it were off.
-  /// So does a run in which scheduling or computing an input fails, again from its beginning.
+  /// So does a run in which scheduling or computing an input fails, again from its beginning. The gradient of
+  /// a parameter is summed over the instances that there are, so rounding may differ from that without.
   void share_subtrees(bool on);
 
   /// In the gradients of runs from now on the loss of input i counts weights[i] times; that of an input
