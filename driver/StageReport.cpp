@@ -105,6 +105,15 @@ private:
     return report;
   }
 
+  /// The parameter whose sparse gradient lies at the rows of an index set.
+  StringRef tableOf(kernel::IndexSetOp indexSet) {
+    for (auto gradient : program.getBody().front().getOps<batch::GradientOp>())
+      if (auto buffer = program.lookupSymbol<batch::BufferOp>(gradient.getBuffer());
+          buffer.getIndexSet() == indexSet.getSymName())
+        return gradient.getParam();
+    llvm_unreachable("distinct rows are those of a sparse gradient");
+  }
+
   /// What an index set has a row for.
   std::string rows(kernel::IndexSetOp indexSet) {
     std::string parent = indexSet.getParent() ? indexSet.getParent()->str() : "";
@@ -135,7 +144,8 @@ private:
     case kernel::IndexSetKind::Batch:
       return "the batch";
     case kernel::IndexSetKind::Distinct:
-      return "each row that is looked up of the table at " + dyn::sourceLocation(indexSet.getLoc());
+      return "each row that is looked up of the table `" + tableOf(indexSet).str() + "`, declared at " +
+             dyn::sourceLocation(indexSet.getLoc());
     case kernel::IndexSetKind::Column:
       return rowsOfColumn(indexSet.getParentAttr());
     case kernel::IndexSetKind::Transpose:
