@@ -11,11 +11,8 @@ namespace dbc::passes {
 /// or computes.
 static bool looksUp(Operation *op) {
   auto gather = dyn_cast<dyn::GatherOp>(op);
-  if (!gather || !gather.getTensor().getDefiningOp<dyn::GetOp>() ||
-      !gather.getIndex().getType().isInteger(32))
-    return false;
-  Operation *index = gather.getIndex().getDefiningOp();
-  return isa<batch::StageOp>(op->getParentOp()) && index && index->getParentOp() == op->getParentOp();
+  return gather && gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+         gather.getIndex().getType().isInteger(32) && isa<batch::StageOp>(op->getParentOp());
 }
 
 /// The number of the row of a table that an operation gives, known from the source; -1 where it gives none.

@@ -51,6 +51,7 @@ EQUIVALENT = {
     ("Adjoints.cpp", "throughOp", r"^false -> "): MORE,
     ("BatchDifferentiate.cpp", "runOnOperation", r"differentiatedLosses|recomputedBuffers"): "a statistic",
     ("SparseTables.cpp", "add", r"any_of\(.*all_of\("): "a parameter is read by one user of each reading",
+    ("SparseTables.cpp", "constantRow", r"-> .*-2;$"): "no row has a number below 0",
     ("StageCopy.cpp", "StageCopy|~StageCopy", r"^!keeps|try_emplace.*-> ;|^continue|kept\.push_back|replaceAllUsesWith"): AGAIN,
     ("StageCopy.cpp", "~StageCopy", r"erase\(\)"): ERASED,
 }
