@@ -26,16 +26,10 @@ void InputOrder::sort(int32_t rows, std::initializer_list<const int32_t *> to_ow
   }
   if (in_order_)
     return;
-  // begin_[o] is the next free position of the owner least + o.
-  begin_.assign(static_cast<size_t>(most) - least + 2, 0);
   for (int32_t row = 0; row < rows; ++row)
-    ++begin_[owner_[row] - least + 1];
-  for (size_t owner = 1; owner < begin_.size(); ++owner)
-    begin_[owner] += begin_[owner - 1];
-  sorted_.resize(rows);
-  for (int32_t row = 0; row < rows; ++row)
-    sorted_[begin_[owner_[row] - least]++] = row;
-  row_ = sorted_.data();
+    owner_[row] -= least;
+  transpose(of_owner_, owner_.data(), rows, most - least + 1);
+  row_ = of_owner_[0];
 }
 
 void InputOrder::select(const TimeSteps &time_steps) {
@@ -45,7 +39,7 @@ void InputOrder::select(const TimeSteps &time_steps) {
       active_[time_steps.row_at(position)] = 1;
   selected_.clear();
   for (int32_t position = 0; position < all_; ++position) {
-    const int32_t row = in_order_ ? position : sorted_[position];
+    const int32_t row = in_order_ ? position : of_owner_[0][position];
     if (active_[row])
       selected_.push(row);
   }

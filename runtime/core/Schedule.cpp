@@ -2,6 +2,7 @@
 //
 // Rows, levels and steps: counting sorts over arrays that are kept from batch to batch.
 #include <dbc/distinct_rows.h>
+#include <dbc/input_order.h>
 
 #include <algorithm>
 #include <climits>

@@ -2,6 +2,7 @@
 //
 // In what order sums over a batch take rows.
 #include <dbc/distinct_rows.h>
+#include <dbc/input_order.h>
 
 #include <gtest/gtest.h>
 

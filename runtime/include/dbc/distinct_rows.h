@@ -3,7 +3,6 @@
 // Which rows of a table a batch looks up: the gradient of the table lies at these.
 #pragma once
 
-#include <dbc/input_order.h>
 #include <dbc/schedule.h>
 
 namespace dbc {

@@ -33,8 +33,8 @@ private:
   int32_t all_ = 0;              ///< rows of the index set
   int32_t count_ = 0;            ///< positions
   const int32_t *row_ = nullptr; ///< position -> row; null: the row is at its number
-  IndexArray owner_, begin_;     ///< while they are sorted: of each row; of each owner
-  IndexArray sorted_;            ///< all rows; filled only if !in_order_
+  IndexArray owner_;             ///< of each row, while they are sorted
+  IndexSet of_owner_{2};         ///< the rows of each owner, a transpose; filled only if !in_order_
   IndexArray selected_;          ///< the active ones
   Array<uint8_t> active_;        ///< of each row
 };
