@@ -12,17 +12,14 @@ void RowLists::lower(OpBuilder &declarations) {
   if (distincts.empty() && transposes.empty())
     return;
   assert(!schedules.empty() && "what has rows has a schedule");
-  Block &schedule = (*schedules.begin()).getBody().front();
+  OpBuilder b = OpBuilder::atBlockEnd(&(*schedules.begin()).getBody().front());
   for (batch::DistinctOp distinct : distincts)
-    if (distinct.getNumbers()) {
+    if (distinct.getNumbers())
       computed[distinct.getIndexSet()].distinct = distinct;
-    } else {
-      OpBuilder b = OpBuilder::atBlockEnd(&schedule);
+    else
       make(distinct, b);
-    }
   for (batch::TransposeOp op : transposes) {
     const Transpose transpose = declare(op, declarations); // may add an order of the inputs to the schedule
-    OpBuilder b = OpBuilder::atBlockEnd(&schedule);
     if (auto found = computed.find(transpose.to.getValue()); found != computed.end())
       found->second.transposes.push_back(transpose);
     else
