@@ -3,21 +3,13 @@
 // Rows that a batch looks up by numbers it computes are those of the gradient: no more, in order, once each.
 // An input whose number is that of no row fails, and has no part in it.
 #include "computed_lookups.h"
+#include "require.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <random>
 
 namespace model = dbc::models::computed_lookups;
-
-static void require(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::exit(1);
-}
 
 int main() {
   model::Weights weights;

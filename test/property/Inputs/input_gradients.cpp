@@ -3,22 +3,14 @@
 // Gradients of fields and arguments. A Tree-RNN stands inside of a network: its leaves come from outside, and
 // tanh(up @ h) with a loss stands behind it.
 #include "input_gradients.h"
+#include "require.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
 
 namespace model = dbc::models::input_gradients;
-
-static void require(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::exit(1);
-}
 
 static bool near(double a, double b) { return std::abs(a - b) <= 1e-5 * std::max({1.0, std::abs(a), std::abs(b)}); }
 

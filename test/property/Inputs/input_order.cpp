@@ -3,21 +3,13 @@
 // Gradients of a batch of chains, deep and flat ones in turn, have the bits of sums that go from input to
 // input. The numbers are of so different size that any other order has other bits.
 #include "input_order.h"
+#include "require.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <dbc/generated.h>
 #include <random>
 #include <vector>
 
 namespace model = dbc::models::input_order;
-
-static void require(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::exit(1);
-}
 
 constexpr int kInputs = 64; // what a loss weighs, 1/64, rounds nothing
 
@@ -98,8 +90,7 @@ int main() {
             "a matrix's gradient is summed in another order");
     const dbc::SparseGradient<float> of_table = of_chains.E();
     for (int32_t row = 0; row < of_table.count; ++row)
-      require(of_table.values[row] == e[of_table.rows[row]],
-              "a table's gradient is summed in another order");
+      require(of_table.values[row] == e[of_table.rows[row]], "a table's gradient is summed in another order");
     require(of_chains.q()[0] == q, "the gradient of a scan inside is summed in another order");
     require(of_chains.t()[0] == t, "the gradient of a scan inside that ends is summed in another order");
     require(of_bushes.u()[0] == u && of_bushes.v()[0] == v, "an arm's gradient is summed in another order");

@@ -3,9 +3,8 @@
 // Rows that inputs look up, of a table of 100,000, are those of its gradient: by one thread and by two, in
 // batch after batch.
 #include "sparse_gradients.h"
+#include "require.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <dbc/optimizer.h>
 #include <random>
@@ -13,13 +12,6 @@
 #include <vector>
 
 namespace model = dbc::models::sparse_gradients;
-
-static void require(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::exit(1);
-}
 
 /// An input that looks up `ws` and `vs`.
 static void add(model::Batch &batch, const std::vector<int32_t> &ws, const std::vector<int32_t> &vs) {

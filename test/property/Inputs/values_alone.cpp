@@ -2,19 +2,11 @@
 //
 // Runs a loss with gradients, without, and with them again.
 #include "values_alone.h"
-#include <cstdio>
-#include <cstdlib>
+#include "require.h"
 #include <random>
 #include <vector>
 
 namespace model = dbc::models::values_alone;
-
-static void require(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::exit(1);
-}
 
 static std::mt19937 numbers(7);
 static std::vector<float> vector() {
