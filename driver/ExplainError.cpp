@@ -3,7 +3,6 @@
 // `dbc explain-error`: what the manual says of the rule in brackets behind a message.
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "frontend/syntax/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
