@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "oracle/Interpreter.h"
 #include "oracle/Tape.h"
+#include <algorithm>
+#include <cmath>
 #include <dbc/messages.h>
 #include <dbc/schedule.h>
 #include <optional>
@@ -18,6 +20,10 @@ namespace dbc::oracle {
 /// What a list or a table may take: as in sessions (dbc::Budget), so that a small hostile input does not take
 /// all memory.
 constexpr int64_t kMostBytes = int64_t(1) << 30;
+
+/// The larger and the smaller of two numbers; NaN where one of them is.
+inline double largest(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b); }
+inline double smallest(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
 
 using Values = std::vector<Value>;
 

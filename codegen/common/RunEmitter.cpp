@@ -93,39 +93,7 @@ static std::string loopOver(const std::string &timeStep, const std::string &begi
 /// A launch, or a loop with all that is in it.
 void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
   llvm::TypeSwitch<Operation *>(&op)
-      .Case<kernel::LaunchOp>([&](kernel::LaunchOp launch) {
-        auto func = program_.find<kernel::FuncOp>(launch.getFunc());
-        auto indexSet = program_.find<kernel::IndexSetOp>(*func.getIndexSet());
-        int number = program_.stageNumber(func);
-        if (number < 0)
-          return; // ran when the model was made
-        kernel::IndexSetOp order;
-        if (std::optional<StringRef> name = launch.getOrder())
-          order = program_.find<kernel::IndexSetOp>(*name);
-        std::string begin = "0", end = program_.rows(order ? order : indexSet);
-        auto [first, last] = indexSet.getByTimeStep() ? openTimeSteps(indexSet) : TimeSteps();
-        if (!first.empty()) {
-          std::string timeSteps = program_.timeSteps(indexSet);
-          begin = timeSteps + ".begin[" + first + "]";
-          end = timeSteps + ".begin[" + last + "]";
-        }
-        if (outerTimeStep.empty())
-          out_.blank();
-        out_.comment(program_.nameOf(func));
-        if (launch.getActive())
-          return eachTimeStep(indexSet, [&](const std::string &timeSteps, const std::string &timeStep) {
-            out_.line("launch(" +
-                      commas({std::to_string(number), timeSteps + ".begin[" + timeStep + "]",
-                              timeSteps + ".end(" + timeStep + ")"}) +
-                      ");");
-          });
-        if (order && order.getMasked())
-          out_.line(program_.nameOf(order) + ".select(" + program_.timeSteps(indexSet) + ");");
-        std::vector<std::string> arguments = {std::to_string(number), begin, end};
-        if (!worker_.empty())
-          arguments.push_back(worker_);
-        out_.line("launch(" + commas(arguments) + ");");
-      })
+      .Case<kernel::LaunchOp>([&](kernel::LaunchOp op) { launch(op, outerTimeStep); })
       .Case<kernel::ConcurrentOp>([&](kernel::ConcurrentOp op) { concurrent(op.getBody().front()); })
       .Case<kernel::GradientsOp>([&](kernel::GradientsOp op) {
         out_.blank();
@@ -144,42 +112,79 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
                        mask(op, timeSteps, timeStep);
                      });
       })
-      .Case<kernel::LevelsOp>([&](kernel::LevelsOp levels) {
-        std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
-        std::string timeStep = outerTimeStep.empty() ? "level" : "inner_" + outerTimeStep;
-        out_.blank();
-        std::string end = launchedPrefix(op, group + ".levels()");
-        out_.open(loopOver(timeStep, "0", end, levels.getReverse()));
-        for (const Program::Window &window : program_.windows)
-          if (window.loop == levels)
-            out_.line(window.name + ".move(" + timeStep + ");");
-        timeSteps_[levels.getGroup()] = timeStep;
-        block(levels.getBody().front(), timeStep);
-        timeSteps_.erase(levels.getGroup());
-        out_.close();
-        rest(op, group + ".levels()");
-      })
-      .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
-        auto indexSet = program_.find<kernel::IndexSetOp>(steps.getIndexSet());
-        std::string timeStep = !outerTimeStep.empty() && steps->getParentOfType<kernel::StepsOp>()
-                                   ? "inner_" + outerTimeStep
-                                   : "step";
-        // Outside every other loop all steps run, also where the same scan's other states run level by
-        // level.
-        auto [begin, end] = openTimeSteps(indexSet);
-        if (begin.empty()) {
-          begin = "0";
-          end = program_.nameOf(indexSet) + ".time_steps.count";
-        }
-        if (outerTimeStep.empty())
-          out_.blank();
-        out_.open(loopOver(timeStep, begin, launchedPrefix(op, end), steps.getReverse()));
-        timeSteps_[steps.getIndexSet()] = timeStep;
-        block(steps.getBody().front(), timeStep);
-        timeSteps_.erase(steps.getIndexSet());
-        out_.close();
-        rest(op, end);
-      });
+      .Case<kernel::LevelsOp>([&](kernel::LevelsOp op) { levels(op, outerTimeStep); })
+      .Case<kernel::StepsOp>([&](kernel::StepsOp op) { steps(op, outerTimeStep); });
+}
+
+void RunEmitter::launch(kernel::LaunchOp launch, const std::string &outerTimeStep) {
+  auto func = program_.find<kernel::FuncOp>(launch.getFunc());
+  auto indexSet = program_.find<kernel::IndexSetOp>(*func.getIndexSet());
+  int number = program_.stageNumber(func);
+  if (number < 0)
+    return; // ran when the model was made
+  kernel::IndexSetOp order;
+  if (std::optional<StringRef> name = launch.getOrder())
+    order = program_.find<kernel::IndexSetOp>(*name);
+  std::string begin = "0", end = program_.rows(order ? order : indexSet);
+  auto [first, last] = indexSet.getByTimeStep() ? openTimeSteps(indexSet) : TimeSteps();
+  if (!first.empty()) {
+    std::string timeSteps = program_.timeSteps(indexSet);
+    begin = timeSteps + ".begin[" + first + "]";
+    end = timeSteps + ".begin[" + last + "]";
+  }
+  if (outerTimeStep.empty())
+    out_.blank();
+  out_.comment(program_.nameOf(func));
+  if (launch.getActive())
+    return eachTimeStep(indexSet, [&](const std::string &timeSteps, const std::string &timeStep) {
+      out_.line("launch(" +
+                commas({std::to_string(number), timeSteps + ".begin[" + timeStep + "]",
+                        timeSteps + ".end(" + timeStep + ")"}) +
+                ");");
+    });
+  if (order && order.getMasked())
+    out_.line(program_.nameOf(order) + ".select(" + program_.timeSteps(indexSet) + ");");
+  std::vector<std::string> arguments = {std::to_string(number), begin, end};
+  if (!worker_.empty())
+    arguments.push_back(worker_);
+  out_.line("launch(" + commas(arguments) + ");");
+}
+
+void RunEmitter::levels(kernel::LevelsOp levels, const std::string &outerTimeStep) {
+  std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
+  std::string timeStep = outerTimeStep.empty() ? "level" : "inner_" + outerTimeStep;
+  out_.blank();
+  std::string end = launchedPrefix(*levels, group + ".levels()");
+  out_.open(loopOver(timeStep, "0", end, levels.getReverse()));
+  for (const Program::Window &window : program_.windows)
+    if (window.loop == levels)
+      out_.line(window.name + ".move(" + timeStep + ");");
+  timeSteps_[levels.getGroup()] = timeStep;
+  block(levels.getBody().front(), timeStep);
+  timeSteps_.erase(levels.getGroup());
+  out_.close();
+  rest(*levels, group + ".levels()");
+}
+
+void RunEmitter::steps(kernel::StepsOp steps, const std::string &outerTimeStep) {
+  auto indexSet = program_.find<kernel::IndexSetOp>(steps.getIndexSet());
+  std::string timeStep =
+      !outerTimeStep.empty() && steps->getParentOfType<kernel::StepsOp>() ? "inner_" + outerTimeStep : "step";
+  // Outside every other loop all steps run, also where the same scan's other states run level by
+  // level.
+  auto [begin, end] = openTimeSteps(indexSet);
+  if (begin.empty()) {
+    begin = "0";
+    end = program_.nameOf(indexSet) + ".time_steps.count";
+  }
+  if (outerTimeStep.empty())
+    out_.blank();
+  out_.open(loopOver(timeStep, begin, launchedPrefix(*steps, end), steps.getReverse()));
+  timeSteps_[steps.getIndexSet()] = timeStep;
+  block(steps.getBody().front(), timeStep);
+  timeSteps_.erase(steps.getIndexSet());
+  out_.close();
+  rest(*steps, end);
 }
 
 void RunEmitter::give(kernel::OutputOp output, const std::string &values) {

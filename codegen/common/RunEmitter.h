@@ -33,6 +33,9 @@ protected:
       one(op, outerTimeStep);
   }
   void one(mlir::Operation &op, const std::string &outerTimeStep);
+  void launch(kernel::LaunchOp launch, const std::string &outerTimeStep);
+  void levels(kernel::LevelsOp levels, const std::string &outerTimeStep);
+  void steps(kernel::StepsOp steps, const std::string &outerTimeStep);
   /// Elements from row to row of a buffer.
   virtual int64_t strideOf(kernel::BufferOp buffer) {
     return model_.array(program_, buffer.getSymName()).rowSize();

@@ -46,6 +46,9 @@ private:
   void emitReserveMemory(kernel::ReserveMemoryOp op);
   void emitSlot(kernel::SlotOp op);
   void emitKey(kernel::KeyOp op);
+  void emitCall(kernel::CallOp op);
+  void emitCollectNodes(kernel::CollectNodesOp op);
+  void emitRequire(kernel::RequireOp op);
   void bindSlot(mlir::Value result, const std::string &text);
   void emitRuntimeError(const std::string &arguments);
   void emitError(const std::string &call);

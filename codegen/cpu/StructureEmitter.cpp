@@ -179,6 +179,57 @@ void CpuFunctionEmitter::emitInt(kernel::IntOp op) {
   });
 }
 
+void CpuFunctionEmitter::emitCall(kernel::CallOp op) {
+  auto group = program_.find<kernel::GroupOp>(op.getGroup());
+  std::string cell = std::to_string(op.getCell()), slot = use(op.getSlot()).text;
+  bool inside =
+      func_.getKind() == kernel::FuncKind::Calls && llvm::any_of(group.getCalls(), [&](Attribute calls) {
+        return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
+      });
+  if (op.getSite()) {
+    std::string origin;
+    for (Value number : op.getOrigin())
+      origin += (origin.empty() ? "" : ", ") + use(number).text;
+    std::string call =
+        program_.nameOf(group) + ".set_origin(" +
+        commas({cell, slot, std::to_string(*op.getSite()), "{" + origin + "}", quoted(*op.getWhere())}) + ")";
+    body("if (!" + call + ")", [&] { out_->line(leave()); });
+  }
+  out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell + ", " +
+             slot + ");");
+}
+
+void CpuFunctionEmitter::emitCollectNodes(kernel::CollectNodesOp op) {
+  auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
+  std::string data = std::to_string(model_.data(op.getData()).number), rows = program_.nameOf(indexSet);
+  std::string array = std::to_string(program_.indexArray(indexSet, "node"));
+  out_->line("node_set.collect(" + commas({data, data, use(op.getNode()).text}) +
+             ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
+  if (!op.getFirst().use_empty())
+    out_->line("const int32_t " + nameValue(op.getFirst(), "first") + " = " + rows + ".rows();");
+  if (!op.getLength().use_empty())
+    out_->line("const int32_t " + nameValue(op.getLength(), "length") + " = node_set.count();");
+  out_->line(rows + ".array(" + array + ").append(node_set.nodes(), node_set.count());");
+}
+
+void CpuFunctionEmitter::emitRequire(kernel::RequireOp op) {
+  std::string row = use(op.getNode()).text, table, column;
+  if (auto field = program_.find<kernel::FieldOp>(op.getArray())) {
+    table = std::to_string(model_.data(field.getData()).number);
+    column = std::to_string(field.getColumn());
+  } else {
+    auto argument = program_.find<kernel::ArgumentOp>(op.getArray());
+    table = std::to_string(model_.datas.size());
+    column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
+             std::to_string(argument.getComponent()) + ")";
+  }
+  std::string arguments = commas({table, row, column});
+  if (!op.getWhere().empty())
+    arguments += ", " + quoted(op.getWhere());
+  body("if (!" + program_.givenBy.at(op.getArray()) + ".has(" + row + "))",
+       [&] { emitError("missing(" + arguments + ")"); });
+}
+
 void CpuFunctionEmitter::emitStructure(Operation *op) {
   auto indexSet = [&](StringRef symbol) { return program_.find<kernel::IndexSetOp>(symbol); };
   if (isStage()) {
@@ -199,26 +250,7 @@ void CpuFunctionEmitter::emitStructure(Operation *op) {
         out_->line("const int32_t " + nameValue(o.getResult(), "number") + " = " + use(o.getNode()).text +
                    " - batch->begin(" + table + ")[" + input + "];");
       })
-      .Case<kernel::CallOp>([&](kernel::CallOp o) {
-        auto group = program_.find<kernel::GroupOp>(o.getGroup());
-        std::string cell = std::to_string(o.getCell()), slot = use(o.getSlot()).text;
-        bool inside = func_.getKind() == kernel::FuncKind::Calls &&
-                      llvm::any_of(group.getCalls(), [&](Attribute calls) {
-                        return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
-                      });
-        if (o.getSite()) {
-          std::string origin;
-          for (Value number : o.getOrigin())
-            origin += (origin.empty() ? "" : ", ") + use(number).text;
-          std::string call =
-              program_.nameOf(group) + ".set_origin(" +
-              commas({cell, slot, std::to_string(*o.getSite()), "{" + origin + "}", quoted(*o.getWhere())}) +
-              ")";
-          body("if (!" + call + ")", [&] { out_->line(leave()); });
-        }
-        out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
-                   ", " + slot + ");");
-      })
+      .Case<kernel::CallOp>([&](auto o) { emitCall(o); })
       .Case<kernel::PushOp>([&](kernel::PushOp o) {
         std::vector<std::string> arguments = {program_.nameOf(indexSet(o.getIndexSet()))};
         for (Value value : o.getValues())
@@ -239,35 +271,8 @@ void CpuFunctionEmitter::emitStructure(Operation *op) {
         else
           out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + call);
       })
-      .Case<kernel::CollectNodesOp>([&](kernel::CollectNodesOp o) {
-        std::string data = std::to_string(model_.data(o.getData()).number),
-                    rows = program_.nameOf(indexSet(o.getIndexSet()));
-        std::string array = std::to_string(program_.indexArray(indexSet(o.getIndexSet()), "node"));
-        out_->line("node_set.collect(" + commas({data, data, use(o.getNode()).text}) +
-                   ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
-        if (!o.getFirst().use_empty())
-          out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + rows + ".rows();");
-        if (!o.getLength().use_empty())
-          out_->line("const int32_t " + nameValue(o.getLength(), "length") + " = node_set.count();");
-        out_->line(rows + ".array(" + array + ").append(node_set.nodes(), node_set.count());");
-      })
-      .Case<kernel::RequireOp>([&](kernel::RequireOp o) {
-        std::string row = use(o.getNode()).text, table, column;
-        if (auto field = program_.find<kernel::FieldOp>(o.getArray())) {
-          table = std::to_string(model_.data(field.getData()).number);
-          column = std::to_string(field.getColumn());
-        } else {
-          auto argument = program_.find<kernel::ArgumentOp>(o.getArray());
-          table = std::to_string(model_.datas.size());
-          column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
-                   std::to_string(argument.getComponent()) + ")";
-        }
-        std::string arguments = commas({table, row, column});
-        if (!o.getWhere().empty())
-          arguments += ", " + quoted(o.getWhere());
-        body("if (!" + program_.givenBy.at(o.getArray()) + ".has(" + row + "))",
-             [&] { emitError("missing(" + arguments + ")"); });
-      })
+      .Case<kernel::CollectNodesOp>([&](auto o) { emitCollectNodes(o); })
+      .Case<kernel::RequireOp>([&](auto o) { emitRequire(o); })
       .Default([&](Operation *o) { unsupported(o); });
 }
 

@@ -124,6 +124,76 @@ struct ValueTest {
   }
 };
 
+/// Checks the offsets of a column of lists, row by row.
+struct ListTest {
+  const ColumnInfo &info;
+  const ColumnView &view;
+  const bool borrowed;
+  // Elements of a level below this are taken by earlier rows: borrowed lists may not overlap, or a small
+  // hostile batch could stand for a huge one.
+  int32_t taken[kMaxListDepth] = {};
+  int64_t ends[kMaxListDepth] = {}; // number of elements a level has in all
+
+  ListTest(const ColumnInfo &info, const ColumnView &view, bool borrowed, int32_t rows)
+      : info(info), view(view), borrowed(borrowed) {
+    int64_t elements = rows;
+    for (int32_t level = 0; borrowed && level < info.depth; ++level)
+      elements = ends[level] = view.lists[level].begin[elements];
+  }
+
+  /// Whether the lists of borrowed rows in [first, last), of depth 1, are right. What this cannot tell is
+  /// found row by row.
+  bool surely_right(int32_t first, int32_t last, const ValueTest *values) {
+    const int32_t *offsets = view.lists[0].begin;
+    int32_t falls = 0;
+    for (int32_t row = first; row < last; ++row)
+      falls |= offsets[row + 1] < offsets[row];
+    if (falls || offsets[first] < taken[0] || offsets[last] > ends[0] ||
+        (values && values->any_wrong(offsets[first] * info.extent, offsets[last] * info.extent)))
+      return false;
+    taken[0] = offsets[last];
+    return true;
+  }
+
+  /// Position of the first wrong number in the list at `row`, or -1. `torn`: its offsets fall, or reach too
+  /// far. A list of lists whose levels were checked one by one covers one range of values, as borrowed
+  /// offsets rise and streamed lists are contiguous; but hostile offsets need not rise, so every list is
+  /// looked at.
+  int64_t first_wrong(int32_t row, const ValueTest *values, bool &torn) {
+    struct Span {
+      int32_t at, end;
+    } stack[kMaxListDepth];
+    int32_t level = 0;
+    auto enter = [&](int32_t list) {
+      int32_t b = view.lists[level].begin[list], e = view.lists[level].end[list];
+      if (borrowed) {
+        if (b < taken[level] || e < b || e > ends[level])
+          return false;
+        taken[level] = e;
+      }
+      stack[level] = {b, e};
+      return true;
+    };
+    int64_t wrong = -1;
+    torn = !enter(row);
+    while (!torn && wrong < 0 && level >= 0) {
+      Span &p = stack[level];
+      if (level + 1 == info.depth) {
+        if (values)
+          wrong = values->first_wrong(p.at * info.extent, p.end * info.extent);
+        --level;
+      } else if (p.at < p.end) {
+        int32_t list = p.at++;
+        ++level;
+        torn = !enter(list);
+      } else {
+        --level;
+      }
+    }
+    return wrong;
+  }
+};
+
 } // namespace
 
 void Batch::validate_column(int32_t table, int32_t column) {
@@ -150,16 +220,8 @@ void Batch::test_column(int32_t table, int32_t column) {
   test.high = c.info.bound;
   std::string target = is_node(c.info.elem) ? info_->datas[c.info.target].name : std::string();
   const uint8_t *kinds = is_args ? nullptr : t.kinds_view;
-  // Elements of a level below this are taken by earlier rows: borrowed lists may not overlap, or a small
-  // hostile batch could stand for a huge one.
-  int32_t taken[kMaxListDepth] = {};
-  int64_t ends[kMaxListDepth] = {}; // number of elements a level has in all
-  if (c.borrowed) {
-    int64_t elements = t.rows;
-    for (int32_t level = 0; level < c.info.depth; ++level)
-      elements = ends[level] = c.view.lists[level].begin[elements];
-  }
-
+  ListTest lists(c.info, c.view, c.borrowed, t.rows);
+  const ValueTest *values = test_values ? &test : nullptr;
   const size_t kind_count = t.kind_count.size();
   auto has = [&](size_t kind) { return t.has[kind * t.columns.size() + column]; };
   uint64_t has_bits = 0;
@@ -167,8 +229,7 @@ void Batch::test_column(int32_t table, int32_t column) {
     has_bits |= uint64_t(has(kind) != 0) << kind;
   // A column that is not borrowed ends with the last row that has a number.
   int32_t rows = c.borrowed || is_bool(c.info.elem) ? t.rows : std::min<int64_t>(t.rows, c.values.i32.size());
-  // Most inputs are right, which is seen fastest by looking at all of their numbers at once. What this cannot
-  // tell is found row by row.
+  // Most inputs are right, which is seen fastest by looking at all of their numbers at once.
   auto surely_right = [&](int32_t first, int32_t last) {
     if (c.view.present)
       return false;
@@ -177,17 +238,7 @@ void Batch::test_column(int32_t table, int32_t column) {
     if (c.info.depth == 0)
       return c.info.extent == 1 && kind_count <= 64 &&
              !test.any_wrong(first, std::min(last, rows), kinds, has_bits);
-    if (c.info.depth > 1 || kinds || !c.borrowed)
-      return false;
-    const int32_t *offsets = c.view.lists[0].begin;
-    int32_t falls = 0;
-    for (int32_t row = first; row < last; ++row)
-      falls |= offsets[row + 1] < offsets[row];
-    if (falls || offsets[first] < taken[0] || offsets[last] > ends[0] ||
-        (test_values && test.any_wrong(offsets[first] * c.info.extent, offsets[last] * c.info.extent)))
-      return false;
-    taken[0] = offsets[last];
-    return true;
+    return c.info.depth == 1 && !kinds && c.borrowed && lists.surely_right(first, last, values);
   };
 
   // Only references have a range that depends on the input.
@@ -210,44 +261,9 @@ void Batch::test_column(int32_t table, int32_t column) {
         continue;
       if (kinds && !has(kinds[row]))
         continue;
-      int64_t wrong = -1;
       bool torn = false;
-      if (c.info.depth == 0) {
-        wrong = test.first_wrong(row * c.info.extent, (row + 1) * c.info.extent);
-      } else {
-        // A list of lists whose levels were checked one by one covers one range of values, as borrowed
-        // offsets rise and streamed lists are contiguous; but hostile offsets need not rise, so every list is
-        // looked at.
-        struct Span {
-          int32_t at, end;
-        } stack[kMaxListDepth];
-        int32_t level = 0;
-        auto enter = [&](int32_t list) {
-          int32_t b = c.view.lists[level].begin[list], e = c.view.lists[level].end[list];
-          if (c.borrowed) {
-            if (b < taken[level] || e < b || e > ends[level])
-              return false;
-            taken[level] = e;
-          }
-          stack[level] = {b, e};
-          return true;
-        };
-        torn = !enter(row);
-        while (!torn && wrong < 0 && level >= 0) {
-          Span &p = stack[level];
-          if (level + 1 == c.info.depth) {
-            if (test_values)
-              wrong = test.first_wrong(p.at * c.info.extent, p.end * c.info.extent);
-            --level;
-          } else if (p.at < p.end) {
-            int32_t list = p.at++;
-            ++level;
-            torn = !enter(list);
-          } else {
-            --level;
-          }
-        }
-      }
+      int64_t wrong = c.info.depth == 0 ? test.first_wrong(row * c.info.extent, (row + 1) * c.info.extent)
+                                        : lists.first_wrong(row, values, torn);
       if (wrong < 0 && !torn)
         continue;
       std::string what =
