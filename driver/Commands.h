@@ -36,6 +36,7 @@ struct Options {
   bool share = false;  ///< run: nodes that are alike
   int64_t count = 100; ///< verify, sample: -n
   DrawOptions sizes;   ///< verify, sample: of what is drawn
+  bool all = false;    ///< report: each access
   bool json = false;
   bool trace = false;        ///< interpret
   bool profile = false;      ///< run

@@ -209,7 +209,7 @@ Exit reportCommand(const Options &options) {
     program.repeats = reportRepeats(*dyn, program.entry);
     programs.push_back(toJson(program));
     if (!options.json)
-      print(llvm::outs(), program);
+      print(llvm::outs(), program, options.all);
   }
   json["programs"] = std::move(programs);
   if (options.model.device)

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/batch/StageGraph.h"
 #include "passes/dyn/MovedProducts.h"
-#include <dbc/schedule.h>
 #include <map>
 
 using namespace mlir;
@@ -88,7 +87,7 @@ private:
 
   StageReport stage(batch::StageOp stage) {
     StageReport report;
-    report.name = stage.getSymName().str();
+    report.name = stage.getName().str();
     report.location = dyn::sourceLocation(stage.getLoc());
     report.indexSet = stage.getIndexSet().str();
     report.rows = rows(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()));
@@ -365,105 +364,6 @@ void addRecomputed(std::vector<ProgramReport> &programs, const std::vector<Progr
         if (!kept.contains(array.array))
           program.recomputed.push_back(array);
   }
-}
-
-/// Which rows there is memory for at once.
-static std::string keptRows(const MemoryReport &memory) {
-  if (memory.live == 0)
-    return "kept to the end";
-  return memory.live == 1 ? "kept for its level" : "kept for " + std::to_string(memory.live) + " levels";
-}
-
-void print(llvm::raw_ostream &out, const ProgramReport &program) {
-  out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size()
-      << " stages\n";
-  for (const TableReport &table : program.tables) {
-    out << "  table of `" << table.cell << "` (" << table.location << "): a slot for each node or input";
-    for (const std::string &key : table.keys)
-      out << ", " << key;
-    out << "; " << KeyTable::kBytes << " bytes a slot\n";
-  }
-  for (const MemoryReport &memory : program.memory)
-    out << "  memory: " << memory.bytes << " bytes for " << memory.rows << ", " << keptRows(memory) << "\n";
-  for (const StageReport &stage : program.stages) {
-    out << "  " << stage.name << " (" << stage.location << ")\n    a row for " << stage.rows << "; runs "
-        << stage.when << "\n";
-    if (!stage.whyNotOnce.empty())
-      out << "    not once: " << stage.whyNotOnce << "\n";
-    for (const std::string &product : stage.products)
-      out << "    product " << product << "\n";
-    for (const AccessReport &access : stage.accesses)
-      out << "    " << access.what << " `" << access.array << "` (" << access.access << ", "
-          << access.location << "): " << access.why << "\n";
-    for (const KeptReport &kept : stage.kept)
-      out << "    keeps `" << kept.array << "` for the gradient, " << kept.bytes << " bytes a row\n";
-  }
-  for (const KeptReport &array : program.recomputed)
-    out << "  the gradient finds `" << array.array << "` again, in place of keeping " << array.bytes
-        << " bytes a row\n";
-  for (const RepeatReport &repeat : program.repeats)
-    out << "  repeated: " << repeat.what << ", at " << repeat.location << ", for each " << repeat.variables
-        << " of " << repeat.binder << ", which it does not use: " << repeat.why << "\n";
-}
-
-llvm::json::Value toJson(const ProgramReport &program) {
-  llvm::json::Array stages;
-  for (const StageReport &stage : program.stages) {
-    llvm::json::Array accesses;
-    for (const AccessReport &access : stage.accesses)
-      accesses.push_back(llvm::json::Object{{"what", access.what},
-                                            {"array", access.array},
-                                            {"access", access.access},
-                                            {"why", access.why},
-                                            {"location", access.location}});
-    llvm::json::Array kept;
-    for (const KeptReport &array : stage.kept)
-      kept.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
-    stages.push_back(llvm::json::Object{{"name", stage.name},
-                                        {"location", stage.location},
-                                        {"index_set", stage.indexSet},
-                                        {"rows", stage.rows},
-                                        {"when", stage.when},
-                                        {"why_not_once", stage.whyNotOnce},
-                                        {"products", llvm::json::Array(stage.products)},
-                                        {"accesses", std::move(accesses)},
-                                        {"kept", std::move(kept)}});
-  }
-  llvm::json::Array tables;
-  for (const TableReport &table : program.tables)
-    tables.push_back(llvm::json::Object{{"cell", table.cell},
-                                        {"keys", llvm::json::Array(table.keys)},
-                                        {"slot_bytes", KeyTable::kBytes},
-                                        {"location", table.location}});
-  llvm::json::Array repeats;
-  for (const RepeatReport &repeat : program.repeats)
-    repeats.push_back(llvm::json::Object{{"what", repeat.what},
-                                         {"location", repeat.location},
-                                         {"variables", repeat.variables},
-                                         {"binder", repeat.binder},
-                                         {"why", repeat.why}});
-  llvm::json::Array memory;
-  for (const MemoryReport &rows : program.memory)
-    memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
-  llvm::json::Array storages;
-  for (const StorageReport &storage : program.storages) {
-    llvm::json::Array parts;
-    for (const StorageReport::Part &part : storage.parts)
-      parts.push_back(
-          llvm::json::Object{{"index_set", part.indexSet}, {"bytes", part.bytes}, {"live", part.live}});
-    storages.push_back(std::move(parts));
-  }
-  llvm::json::Array recomputed;
-  for (const KeptReport &array : program.recomputed)
-    recomputed.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
-  return llvm::json::Object{{"recomputed", std::move(recomputed)},
-                            {"storages", std::move(storages)},
-                            {"entry", program.entry},
-                            {"loss", program.loss},
-                            {"tables", std::move(tables)},
-                            {"memory", std::move(memory)},
-                            {"stages", std::move(stages)},
-                            {"repeated", std::move(repeats)}};
 }
 
 } // namespace dbc::driver

@@ -96,7 +96,9 @@ std::string shapesOf(mlir::linalg::ContractOp product);
 void printMoves(llvm::raw_ostream &out, mlir::ModuleOp batch);
 llvm::json::Value movesToJson(mlir::ModuleOp batch);
 
-void print(llvm::raw_ostream &out, const ProgramReport &program);
+/// A table of the stages, and what of the work could not be batched or is done again. With `all` each stage by
+/// itself, with each access and what is kept for the gradient.
+void print(llvm::raw_ostream &out, const ProgramReport &program, bool all);
 llvm::json::Value toJson(const ProgramReport &program);
 
 } // namespace dbc::driver

@@ -293,8 +293,8 @@ def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
     batch.levels @group { batch.stage @s over @S { %x = batch.gather @h via @rel.S.left carried @group  %y = tanh %x  write %y, @t } }
     ==>
     batch.transpose @of.S.left of @rel.S.left
-    batch.levels @group reverse { batch.stage @s.adjoint over @S {
-      %y = batch.read @t  %a = batch.read @next.t.adjoint  %c = %a * (1 - %y * %y)  write %c, @s.h.adjoint } ... }
+    batch.levels @group reverse { batch.stage @S.adjoint over @S role adjoint {
+      %y = batch.read @t  %a = batch.read @S.t.adjoint  %c = %a * (1 - %y * %y)  write %c, @S.h.adjoint } ... }
     ```
     Stands behind batch-assign-levels, which it needs, and before batch-fuse, which makes few stages of many. Afterwards each
     loss has a `batch.gradient` for each parameter that it depends on, and a `batch.input_gradient` for each field or argument
@@ -350,6 +350,24 @@ def BatchSplitGates : Pass<"batch-split-gates", "::mlir::ModuleOp"> {
     constants and the sum of a product and its bias, which is cut where it is made.
   }];
   let statistics = [Statistic<"splitOps", "split-ops", "Operations computed gate by gate">];
+}
+
+def BatchNameStages : Pass<"batch-name-stages", "::mlir::ModuleOp"> {
+  let summary = "Name stages after what they are computed for, in the source's words";
+  let description = [{
+    A stage is called like its index set, which is a cell, an arm, a binder or a table of the source; behind that stands its
+    role, where that is another than `forward`. Of several that would be called the same each has the last word of
+    what it writes, where that is one of the source: a name of `let`, a function. What is then still the same is numbered. Stands behind the
+    passes that fuse stages and give them other roles. Afterwards no two stages of a program have one name.
+    ```mlir
+    batch.stage @encode.Node.value over @encode.Node { ... }
+    batch.stage @encode.Node.adjoint over @encode.Node role adjoint { ... }
+    ==>
+    batch.stage @encode.Node over @encode.Node { ... }
+    batch.stage @encode.Node.adjoint over @encode.Node role adjoint { ... }
+    ```
+  }];
+  let statistics = [Statistic<"renamedStages", "renamed-stages", "Stages that got another name">];
 }
 
 def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {

@@ -41,6 +41,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   if (options.train)
     pm.addPass(createBatchJoinGates());
   pm.addPass(createBatchSplitGates());
+  pm.addPass(createBatchNameStages());
   if (options.blas != Blas::Never)
     pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kLargeWeights : 1}));
   pm.addPass(createBatchClassifyAccesses());

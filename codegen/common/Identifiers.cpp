@@ -94,7 +94,10 @@ std::string identifier(StringRef name) {
 }
 
 StringRef unqualifiedName(StringRef symbol) {
-  return symbol.rsplit('.').second.empty() ? symbol : symbol.rsplit('.').second;
+  auto [path, last] = symbol.rsplit('.');
+  if (last.empty())
+    return symbol;
+  return all_of(last, isDigit) ? symbol.take_back(last.size() + 1 + unqualifiedName(path).size()) : last;
 }
 
 std::string capitalised(StringRef name) {

@@ -351,6 +351,11 @@ LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyValue(*this, getBufferAttr(), getValue().getType(), symbols);
 }
 
+std::string dbc::batch::valueName(StringRef indexSet, Operation *op) {
+  std::string word = dyn::sourceWord(op);
+  return (indexSet + "." + (word.empty() ? "value" : word)).str();
+}
+
 bool StageOp::accumulates() { return !getBody().front().getOps<AccumulateOp>().empty(); }
 
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {

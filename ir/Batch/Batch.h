@@ -28,6 +28,10 @@ mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 /// parameter, a field or an argument. Null of any other operation.
 mlir::FlatSymbolRefAttr resultOf(mlir::Operation *op);
 
+/// What an array is called that holds what `op` computes at each row of an index set: the source's word for
+/// that, or "value".
+std::string valueName(llvm::StringRef indexSet, mlir::Operation *op);
+
 /// Whether an operation of a stage writes an array of the batch.
 inline bool isWrite(mlir::Operation *op) {
   auto access = mlir::dyn_cast<AccessOpInterface>(op);

@@ -172,25 +172,28 @@ def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp",
     The region is computed for each row, in any order of rows: no row reads what another row of the same time step writes.
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
-    for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its index set
+    for the manifest: it is no symbol, nothing refers to it, and batch-name-stages gives it. `role`: whether it computes what the
+    model says, adjoints of that, gradients of what they are asked for, what was not kept once more, or zeros. With `when` it is run for the rows only for which that buffer over its index set
     holds, in any time step: what a `while` has ended is not computed (manual, S4). `blas`: it is one product, of its row
     of a buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to
     another buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found
     and batch-assign-levels makes.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, OptionalAttr<FlatSymbolRefAttr>:$when,
-                       OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas,
+  let arguments = (ins SymbolNameAttr:$name, FlatSymbolRefAttr:$index_set,
+                       DefaultValuedAttr<Batch_StageRoleAttr, "::dbc::batch::StageRole::Forward">:$role,
+                       OptionalAttr<FlatSymbolRefAttr>:$when, OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas,
                        OptionalAttr<TypedArrayAttrBase<Batch_LoopAttr, "loops">>:$loops);
   let regions = (region SizedRegion<1>:$body);
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$indexSet), [{
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$indexSet,
+                                 CArg<"::dbc::batch::StageRole", "::dbc::batch::StageRole::Forward">:$role), [{
     build($_builder, $_state, $_builder.getStringAttr(name), ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet),
-          nullptr, nullptr, nullptr, nullptr);
+          ::dbc::batch::StageRoleAttr::get($_builder.getContext(), role), nullptr, nullptr, nullptr, nullptr);
   }]>];
   let extraClassDeclaration = [{
     /// Whether it adds values of all its rows up: then it does nothing else.
     bool accumulates();
   }];
-  let assemblyFormat = "$sym_name `over` $index_set (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$name `over` $index_set (`role` $role^)? (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
 def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_AccessOpInterface]> {

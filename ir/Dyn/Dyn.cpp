@@ -109,6 +109,24 @@ std::string dbc::dyn::sourceName(Location loc) {
   return {};
 }
 
+std::string dbc::dyn::sourceWord(Operation *op) {
+  if (op->getNumResults())
+    if (std::string name = sourceName(op->getResult(0).getLoc()); !name.empty())
+      return name;
+  if (auto function = dyn_cast<FunctionOp>(op))
+    return stringifyFunctionKind(function.getKind()).str();
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return stringifyReduceKind(reduce.getKind()).str();
+  if (auto reduce = dyn_cast<ReduceListOp>(op))
+    return stringifyReduceKind(reduce.getKind()).str();
+  if (isa<SoftmaxListOp>(op))
+    return SoftmaxOp::getOperationName().split('.').second.str();
+  if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+      isa<MatchOp, IfOp, MapOp, FilterOp, ScanOp, FoldOp, DetachOp, DropoutOp, TopKOp, SoftmaxOp>(op))
+    return op->getName().stripDialect().str();
+  return {};
+}
+
 SmallVector<SmallVector<int>> dbc::dyn::columnNumbers(DataOp data) {
   llvm::DenseMap<std::pair<Attribute, Attribute>, int> seen; // by name and type
   SmallVector<SmallVector<int>> numbers;

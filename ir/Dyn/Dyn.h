@@ -31,6 +31,9 @@ mlir::Type scalar(mlir::Type number);
 std::string sourceLocation(mlir::Location location);
 /// The source's name for a value, from its location; "" if it has none.
 std::string sourceName(mlir::Location location);
+/// What the source calls what `op` computes: its name there, or the function or construct that it is a call
+/// of; "" if it is written with an operator, or by no word of the source.
+std::string sourceWord(mlir::Operation *op);
 
 /// Whether `value` is made of the input's structure alone (manual, S1): known before any arithmetic. A list
 /// is structural if its elements are, at any depth; lengths are in any case.

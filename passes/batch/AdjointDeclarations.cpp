@@ -38,11 +38,18 @@ batch::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, Fla
       batch::BufferOp::create(b, loc, unique(name), indexSet.getValue(), type, IntegerAttr(), IntegerAttr()));
 }
 
-batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, const Twine &name,
+batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, batch::StageRole role,
                                           FlatSymbolRefAttr indexSet) {
-  auto stage = batch::StageOp::create(b, loc, unique(name), indexSet.getValue());
+  StringRef rows = indexSet.getValue();
+  std::string name = (rows + "." + batch::stringifyStageRole(role)).str();
+  auto stage = batch::StageOp::create(b, loc, name, rows, role);
   stage.getBody().emplaceBlock();
   return stage;
+}
+
+std::string AdjointDeclarations::nameOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return batch::valueName(op->getParentOfType<batch::StageOp>().getIndexSet(), op);
 }
 
 batch::RelationOp AdjointDeclarations::relation(Location loc, FlatSymbolRefAttr from, StringRef indexArray,
@@ -89,7 +96,7 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
     stepsOf = from.getKind() == kernel::IndexSetKind::Steps && from.getByTimeStep() ? stage.getIndexSetAttr()
                                                                                     : from.getStepsOfAttr();
   OpBuilder::InsertionGuard guard(b);
-  known = named(kernel::IndexSetOp::create(b, loc, unique(stage.getSymName() + ".elements"),
+  known = named(kernel::IndexSetOp::create(b, loc, unique(stage.getIndexSet() + ".elements"),
                                            kernel::IndexSetKind::Elements, stage.getIndexSetAttr(),
                                            b.getStrArrayAttr({"parent", "row", "position", "length"}),
                                            FlatSymbolRefAttr(), IntegerAttr(), inLoop, stepsOf,
@@ -139,8 +146,8 @@ FlatSymbolRefAttr AdjointDeclarations::bufferOf(Value value) {
     if (auto write = dyn_cast<batch::WriteOp>(user))
       return write.getBufferAttr();
   auto stage = value.getDefiningOp()->getParentOfType<batch::StageOp>();
-  auto kept = FlatSymbolRefAttr::get(
-      buffer(value.getLoc(), stage.getSymName() + ".kept", stage.getIndexSetAttr(), value.getType()));
+  auto kept =
+      FlatSymbolRefAttr::get(buffer(value.getLoc(), nameOf(value), stage.getIndexSetAttr(), value.getType()));
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   batch::WriteOp::create(in, value.getLoc(), value, kept.getValue());
   return kept;

@@ -17,8 +17,11 @@ public:
   /// A buffer of its own name.
   batch::BufferOp buffer(mlir::Location loc, const llvm::Twine &name, mlir::FlatSymbolRefAttr indexSet,
                          mlir::Type type);
-  batch::StageOp stage(mlir::OpBuilder &b, mlir::Location loc, const llvm::Twine &name,
+  /// A stage at `b`, called after its index set and role until batch-name-stages names all.
+  batch::StageOp stage(mlir::OpBuilder &b, mlir::Location loc, batch::StageRole role,
                        mlir::FlatSymbolRefAttr indexSet);
+  /// What a buffer for a value of a stage is called.
+  static std::string nameOf(mlir::Value value);
   /// The relation from an index set by an index array to the rows of `to`; null: the inputs.
   batch::RelationOp relation(mlir::Location loc, mlir::FlatSymbolRefAttr from, llvm::StringRef indexArray,
                              mlir::FlatSymbolRefAttr to);

@@ -17,7 +17,7 @@ void AdjointElements::contribute(FlatSymbolRefAttr adjoint, FlatSymbolRefAttr co
   FlatSymbolRefAttr first;
   if (segment.getKind() == batch::ReduceKind::Max || segment.getKind() == batch::ReduceKind::Min)
     first = firstOfEquals(contribution.getValue());
-  stage(contribution.getValue(), elements);
+  stage(elements);
   Value amount = ofParent(adjoint, type);
   if (from.getWhen()) // rows that a `while` has ended have none
     only(ofParent(from.getWhenAttr(), in.getI1Type()));
@@ -33,7 +33,7 @@ void AdjointElements::contribute(FlatSymbolRefAttr adjoint, FlatSymbolRefAttr co
 FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   Type positions = withNumbers(in.getI32Type());
   auto candidates = FlatSymbolRefAttr::get(declare.buffer(loc, name + ".candidates", elements, positions));
-  stage(candidates.getValue(), elements);
+  stage(elements);
   Value isEqual =
       arith::CmpFOp::create(in, loc, arith::CmpFPredicate::OEQ, ofElement(), ofParent(segment.getResult()));
   Value candidate =
@@ -41,7 +41,7 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   batch::WriteOp::create(in, loc, candidate, candidates.getValue());
   auto first =
       FlatSymbolRefAttr::get(declare.buffer(loc, name + ".first", from.getIndexSetAttr(), positions));
-  stage(first.getValue(), from.getIndexSetAttr());
+  stage(from.getIndexSetAttr());
   Value least = batch::SegmentOp::create(in, loc, positions, batch::ReduceKind::Min, candidates,
                                          FlatSymbolRefAttr::get(declare.transpose(toParent)));
   batch::WriteOp::create(in, loc, least, first.getValue());
@@ -91,8 +91,8 @@ Value AdjointElements::share(Value amount, FlatSymbolRefAttr first) {
 
 //===-- Pieces of stages ----------------------------------------------------------------------------===//
 
-void AdjointElements::stage(const Twine &name, FlatSymbolRefAttr indexSet) {
-  batch::StageOp stage = declare.stage(b, loc, name, indexSet);
+void AdjointElements::stage(FlatSymbolRefAttr indexSet) {
+  batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Adjoint, indexSet);
   in.setInsertionPointToEnd(&stage.getBody().front());
 }
 

@@ -22,7 +22,7 @@ private:
   mlir::Value share(mlir::Value amount, mlir::FlatSymbolRefAttr first);
   mlir::Value countedShare(mlir::Value amount);
 
-  void stage(const llvm::Twine &name, mlir::FlatSymbolRefAttr indexSet);
+  void stage(mlir::FlatSymbolRefAttr indexSet);
   mlir::Value ofParent(mlir::FlatSymbolRefAttr buffer, mlir::Type type);
   mlir::Value ofParent(mlir::Value value) { return ofParent(declare.bufferOf(value), value.getType()); }
   mlir::Value ofElement();

@@ -28,8 +28,7 @@ FlatSymbolRefAttr Adjoints::sumOf(Value value) {
     return adjointOfModel(read.getBufferAttr());
   FlatSymbolRefAttr &sum = sums[value];
   if (!sum) {
-    auto stage = value.getDefiningOp()->getParentOfType<batch::StageOp>();
-    batch::BufferOp buffer = declare.buffer(value.getLoc(), stage.getSymName() + ".params.adjoint",
+    batch::BufferOp buffer = declare.buffer(value.getLoc(), declare.nameOf(value) + ".adjoint",
                                             declare.batchIndexSet(), value.getType());
     cleared.push_back(buffer);
     sum = FlatSymbolRefAttr::get(buffer);
@@ -70,8 +69,7 @@ LogicalResult Adjoints::accumulateOperands(StageCopy &copy, Operation *op, Value
 
 /// A stage that adds up, over all rows of a stage, what its operations give to what is the same at each row.
 LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses, OpBuilder &b) {
-  batch::StageOp to =
-      declare.stage(b, stage.getLoc(), stage.getSymName() + ".gradient", stage.getIndexSetAttr());
+  batch::StageOp to = declare.stage(b, stage.getLoc(), batch::StageRole::Gradient, stage.getIndexSetAttr());
   to.setWhenAttr(stage.getWhenAttr());
   {
     StageCopy copy(stage, to);
@@ -101,8 +99,7 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
   if (added.empty())
     return success();
   AdjointMap adjoints;
-  batch::StageOp to =
-      declare.stage(b, stage.getLoc(), stage.getSymName() + ".params.gradient", declare.batchIndexSet());
+  batch::StageOp to = declare.stage(b, stage.getLoc(), batch::StageRole::Gradient, declare.batchIndexSet());
   StageCopy copy(stage, to, /*keeps=*/false);
   for (auto [value, sum] : added)
     add(copy.b, adjoints, value,
@@ -153,7 +150,7 @@ LogicalResult Adjoints::reverseModelStage(batch::StageOp stage, OpBuilder &b) {
   for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
     if (!reads[write.getBuffer()].empty()) { // by a relation, as an element of a list
       batch::StageOp sum =
-          declare.stage(b, write.getLoc(), write.getBuffer() + ".adjoint", declare.batchIndexSet());
+          declare.stage(b, write.getLoc(), batch::StageRole::Adjoint, declare.batchIndexSet());
       OpBuilder in = OpBuilder::atBlockEnd(&sum.getBody().front());
       Value adjoint = adjointOf(in, write.getLoc(), write.getBuffer(), write.getValue().getType(), {});
       batch::AccumulateOp::create(in, write.getLoc(), adjoint,
@@ -183,7 +180,7 @@ void Adjoints::clear() {
     Location loc = buffer.getLoc();
     // When a `while` has ended rows, their time steps have only those that go on.
     OpBuilder b(declare.find<kernel::IndexSetOp>(buffer.getIndexSetAttr()).getMasked() ? begin : first);
-    batch::StageOp stage = declare.stage(b, loc, buffer.getSymName() + ".clear", buffer.getIndexSetAttr());
+    batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Clear, buffer.getIndexSetAttr());
     OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
     TypedAttr zero = in.getF32FloatAttr(0);
     if (buffer.getType().isInteger(32))

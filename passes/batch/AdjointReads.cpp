@@ -56,7 +56,7 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
       indexSet = elements;
   }
   batch::BufferOp contribution = declare.buffer(
-      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, rows.type);
+      op->getLoc(), stage.getIndexSet() + "." + op.getArray() + ".adjoint", indexSet, rows.type);
   read.contribution = FlatSymbolRefAttr::get(contribution);
   if ((read.storeBy && !storesAll) || (stage.getWhen() && indexSet != elements))
     cleared.push_back(contribution); // at rows that nothing reads, or that a `while` has ended
@@ -93,7 +93,7 @@ void Adjoints::sumInput(FlatSymbolRefAttr array, OpBuilder &b) {
   const AdjointDeclarations::Rows rows = declare.rowsOf(array);
   Location loc = reads[array.getValue()].front()->op->getLoc();
   batch::BufferOp gradient = declare.buffer(loc, array.getValue() + ".gradient", rows.indexSet, rows.type);
-  batch::StageOp stage = declare.stage(b, loc, gradient.getSymName(), rows.indexSet);
+  batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Gradient, rows.indexSet);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value sum = adjointOf(in, loc, array.getValue(), rows.type, {});
   batch::WriteOp::create(in, loc, sum, gradient.getSymName());
@@ -122,7 +122,7 @@ void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
   Location loc = read.op->getLoc();
   auto segment = dyn_cast<batch::SegmentOp>(read.op.getOperation());
   if (segment && !read.via) { // by element
-    FlatSymbolRefAttr buffer = inBuffer(copy, adjoint, copy.to.getSymName() + ".list");
+    FlatSymbolRefAttr buffer = inBuffer(copy, adjoint, declare.nameOf(segment.getResult()) + ".adjoint");
     OpBuilder behind(copy.to->getContext());
     behind.setInsertionPointAfter(copy.to);
     AdjointElements(declare, behind, segment).contribute(buffer, read.contribution);

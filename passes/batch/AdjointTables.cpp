@@ -11,22 +11,22 @@ namespace dbc::passes {
 /// Each row that looks one up contributes the adjoint of what it has found; one that a `while` has ended, 0.
 void Adjoints::contributeToTable(StageCopy &copy, dyn::GatherOp op, Value adjoint) {
   auto param = op.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr();
-  auto ofActiveRows = [&](Value value, const Twine &name) {
-    batch::BufferOp buffer =
-        declare.buffer(op.getLoc(), copy.to.getSymName() + name, copy.to.getIndexSetAttr(), value.getType());
+  auto ofActiveRows = [&](Value value, const Twine &called) {
+    batch::BufferOp buffer = declare.buffer(op.getLoc(), called, copy.to.getIndexSetAttr(), value.getType());
     batch::WriteOp::create(copy.b, op.getLoc(), value, buffer.getSymName());
     cleared.push_back(buffer);
     return FlatSymbolRefAttr::get(buffer);
   };
+  const std::string name = declare.nameOf(op.getResult());
   Lookup lookup;
   lookup.indexSet = copy.to.getIndexSetAttr();
-  lookup.contribution = copy.to.getWhen() ? ofActiveRows(adjoint, ".value")
-                                          : inBuffer(copy, adjoint, copy.to.getSymName() + ".value");
+  lookup.contribution = copy.to.getWhen() ? ofActiveRows(adjoint, name + ".adjoint")
+                                          : inBuffer(copy, adjoint, name + ".adjoint");
   if (auto index = op.getIndex().getDefiningOp<batch::ReadIndexOp>())
     lookup.indexArray = index.getIndexArrayAttr();
   else
-    lookup.numbers =
-        copy.to.getWhen() ? ofActiveRows(copy.of(op.getIndex()), ".number") : declare.bufferOf(op.getIndex());
+    lookup.numbers = copy.to.getWhen() ? ofActiveRows(copy.of(op.getIndex()), name + ".number")
+                                       : declare.bufferOf(op.getIndex());
   lookups[param.getAttr()].byRow.push_back(lookup);
 }
 
@@ -60,7 +60,7 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
   auto rows = FlatSymbolRefAttr::get(declare.distinct(loc, param.getValue() + ".rows", indexArrays,
                                                       numbers.getArrayRef(), always,
                                                       dyn::extents(table.getType()).front()));
-  batch::StageOp stage = declare.stage(b, loc, param.getValue() + ".rows.gradient", rows);
+  batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Gradient, rows);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value sum;
   auto addUp = [&](Value value) {

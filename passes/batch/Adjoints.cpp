@@ -56,7 +56,7 @@ void Adjoints::begin(OpBuilder &b) {
   Location loc = loss.getLoc();
   auto buffer = FlatSymbolRefAttr::get(
       declare.buffer(loc, loss.getSymName() + ".adjoint", loss.getIndexSetAttr(), loss.getType()));
-  batch::StageOp stage = declare.stage(b, loc, buffer.getValue(), loss.getIndexSetAttr());
+  batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Adjoint, loss.getIndexSetAttr());
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   batch::RelationOp relation = declare.relation(loc, loss.getIndexSetAttr(), "input", FlatSymbolRefAttr());
   Value weight =
@@ -106,8 +106,7 @@ LogicalResult Adjoints::reverseStage(batch::StageOp stage, OpBuilder &b) {
       writes.push_back(&op);
   if (writes.empty())
     return success();
-  batch::StageOp to =
-      declare.stage(b, stage.getLoc(), stage.getSymName() + ".adjoint", stage.getIndexSetAttr());
+  batch::StageOp to = declare.stage(b, stage.getLoc(), batch::StageRole::Adjoint, stage.getIndexSetAttr());
   to.setWhenAttr(stage.getWhenAttr());
   {
     StageCopy copy(stage, to);
@@ -142,7 +141,7 @@ LogicalResult Adjoints::throughOp(StageCopy &copy, Operation *op, Value adjoint,
   }
   if (activity.isOfParams(op->getResult(0))) { // at the end, for all rows
     paramUses[op->getParentOfType<batch::StageOp>()].push_back(
-        {op, inBuffer(copy, adjoint, copy.to.getSymName() + ".value")});
+        {op, inBuffer(copy, adjoint, declare.nameOf(op->getResult(0)) + ".adjoint")});
     return success();
   }
   auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
@@ -161,7 +160,7 @@ LogicalResult Adjoints::throughOp(StageCopy &copy, Operation *op, Value adjoint,
   }
   if (usesParams)
     paramUses[op->getParentOfType<batch::StageOp>()].push_back(
-        {op, inBuffer(copy, adjoint, copy.to.getSymName() + ".value")});
+        {op, inBuffer(copy, adjoint, declare.nameOf(op->getResult(0)) + ".adjoint")});
   return success();
 }
 

@@ -40,7 +40,7 @@ struct Nesting {
       while (open.size() < carriers.size()) {
         Block *inside = open.empty() ? body : &open.back()->getRegion(0).front();
         b.setInsertionPointToEnd(inside);
-        LDBG() << "@" << stage.getSymName() << " is the first in a loop of @" << carriers[open.size()];
+        LDBG() << "@" << stage.getName() << " is the first in a loop of @" << carriers[open.size()];
         ++madeLoops;
         open.push_back(makeLoop(stage.getLoc(), carriers[open.size()]));
       }

@@ -87,14 +87,14 @@ private:
   }
 
   std::string fresh(StringRef what) {
-    std::string base = (stage_.getSymName() + "." + what).str(), name = base;
+    std::string base = (stage_.getName() + "." + what).str(), name = base;
     for (int n = 1; !names_.insert(name).second; ++n)
       name = base + "." + std::to_string(n);
     return name;
   }
 
   batch::StageOp makeStage(StringRef what, Location loc) {
-    std::string name = what.empty() ? stage_.getSymName().str() : fresh(what);
+    std::string name = what.empty() ? stage_.getName().str() : fresh(what);
     b_.setInsertionPoint(stage_);
     auto made = batch::StageOp::create(b_, loc, name, stage_.getIndexSet());
     made.getBody().emplaceBlock();
@@ -210,6 +210,8 @@ struct BatchBlasPass : impl::BatchBlasBase<BatchBlasPass> {
       program.walk([&](Operation *op) {
         if (auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
           names.insert(name.getValue());
+        if (auto stage = dyn_cast<batch::StageOp>(op))
+          names.insert(stage.getName());
       });
       for (auto stage : llvm::to_vector(program.getBody().front().getOps<batch::StageOp>())) {
         auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet());
@@ -223,7 +225,7 @@ struct BatchBlasPass : impl::BatchBlasBase<BatchBlasPass> {
             taken.insert(product);
         if (taken.empty())
           continue;
-        LDBG() << taken.size() << " products of @" << stage.getSymName() << " have " << weights.getValue()
+        LDBG() << taken.size() << " products of @" << stage.getName() << " have " << weights.getValue()
                << " weights or more";
         ++cutStages;
         productStages += taken.size();

@@ -225,10 +225,8 @@ private:
     symbols.insert(table);
     b.setInsertionPoint(m.stage); // what it reads of the model is there
     auto stage = cast<batch::StageOp>(b.clone(*m.stage));
-    stage.setSymName("table." + m.stage.getSymName().str());
     stage.setIndexSet(indexSet.getSymName());
     stage.removeWhenAttr();
-    symbols.insert(stage);
     for (Operation &op : llvm::make_early_inc_range(stage.getBody().front())) {
       if (auto read = dyn_cast<batch::ReadOp>(op)) {
         if (batch::BufferOp source = sources.lookup(read.getBuffer()))

@@ -176,8 +176,10 @@ private:
   /// Appends `stage` to a unit; what that wrote at its row is not read again. Writes stand last, so that
   /// equal reads are seen to be equal.
   void merge(Unit &unit, batch::StageOp stage, StageAccess &access) {
-    LDBG() << "@" << stage.getSymName() << " goes into @" << cast<batch::StageOp>(unit.op).getSymName();
-    Block &into = cast<batch::StageOp>(unit.op).getBody().front();
+    auto target = cast<batch::StageOp>(unit.op);
+    LDBG() << "@" << stage.getName() << " goes into @" << target.getName();
+    target.setRole(std::min(target.getRole(), stage.getRole()));
+    Block &into = target.getBody().front();
     if (!unit.firstWrite) {
       SmallVector<Operation *> writes;
       for (Operation &op : into)

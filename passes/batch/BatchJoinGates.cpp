@@ -25,7 +25,7 @@ struct BatchJoinGatesPass : impl::BatchJoinGatesBase<BatchJoinGatesPass> {
     getOperation().walk([&](batch::StageOp stage) {
       for (auto sum : llvm::make_early_inc_range(stage.getBody().front().getOps<arith::AddFOp>()))
         if (Value joined = join(sum)) {
-          LDBG() << "a sum of @" << stage.getSymName() << " is a row of " << joined.getType();
+          LDBG() << "a sum of @" << stage.getName() << " is a row of " << joined.getType();
           ++joinedSums;
           llvm::SmallSetVector<Operation *, 2> summands; // which may be one
           for (Value summand : sum.getOperands())

@@ -114,7 +114,7 @@ struct BatchOrderStagesPass : impl::BatchOrderStagesBase<BatchOrderStagesPass> {
         stage->moveBefore(&body, body.end());
         if (n == position)
           continue;
-        LDBG() << "@" << stage.getSymName() << " goes from position " << n << " to " << position;
+        LDBG() << "@" << stage.getName() << " goes from position " << n << " to " << position;
         ++movedStages;
       }
     }

@@ -65,7 +65,7 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
     auto from = made->getParentOfType<batch::StageOp>(), to = read->getParentOfType<batch::StageOp>();
     if (from == to || from.getIndexSet() != to.getIndexSet())
       return;
-    LDBG() << "@" << to.getSymName() << " has the " << made->getName() << " of @" << read.getBuffer()
+    LDBG() << "@" << to.getName() << " has the " << made->getName() << " of @" << read.getBuffer()
            << " itself";
     ++rematerialisedReads;
     OpBuilder b(read);

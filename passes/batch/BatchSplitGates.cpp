@@ -24,7 +24,7 @@ struct BatchSplitGatesPass : impl::BatchSplitGatesBase<BatchSplitGatesPass> {
       // From the last op on, so that what is split hands its slices on to its operands.
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(stage.getBody().front())))
         if (isCutAfterwards(&op)) {
-          LDBG() << op.getName() << " of @" << stage.getSymName() << " is computed in "
+          LDBG() << op.getName() << " of @" << stage.getName() << " is computed in "
                  << gatesOf(op.getResult(0))->gates << " gates";
           ++splitOps;
           split(&op);

@@ -119,7 +119,7 @@ StringRef RecomputedStages::again(StringRef buffer, batch::StageOp reader) {
     if (auto found = inner.find(input); found != inner.end() && found->second.isChosen)
       renamed[input] = again(input, reader);
   OpBuilder b(reader);
-  batch::StageOp to = declare.stage(b, from.getLoc(), from.getSymName() + ".again", from.getIndexSetAttr());
+  batch::StageOp to = declare.stage(b, from.getLoc(), batch::StageRole::Again, from.getIndexSetAttr());
   OpBuilder in = OpBuilder::atBlockEnd(&to.getBody().front());
   IRMapping values;
   for (Operation &op : from.getBody().front()) {

@@ -95,7 +95,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
       if (accumulate.getOuter())
         rows = kRowsOfOuter;
     }
-    LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
+    LDBG() << "@" << stage.getName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
            << channels << " channels, a grain of " << grain << " rows of " << size.operations
            << " operations each";
     return batch::ScheduleAttr::get(stage.getContext(), rows, grain, channels);

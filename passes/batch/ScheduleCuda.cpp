@@ -73,7 +73,7 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     int64_t channels = channelsOf(size);
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
     int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
-    LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of at most " << most << ", "
+    LDBG() << "@" << stage.getName() << ": " << rows << " rows of at most " << most << ", "
            << size.scratch - size.spared << " bytes each, and " << channels << " channels";
     shortenedBlocks += rows < most;
     tiledStages += channels > 0;

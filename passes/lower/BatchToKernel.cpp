@@ -222,7 +222,7 @@ struct Lowering {
 
   LogicalResult lowerStage(batch::StageOp stage, OpBuilder &launches, PackedWeights &packed) {
     Type i32 = functions.getI32Type();
-    std::string name = "stage." + stage.getSymName().str();
+    std::string name = "stage." + stage.getName().str();
     auto func = kernel::FuncOp::create(functions, stage.getLoc(), name, kernel::FuncKind::Stage,
                                        stage.getIndexSetAttr(), docOf(stage));
     Block *body = &func.getBody().emplaceBlock();

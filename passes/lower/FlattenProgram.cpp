@@ -201,7 +201,7 @@ kernel::FuncOp ProgramWriter::addFunction(kernel::FuncKind kind, StringRef name,
 }
 
 batch::StageOp ProgramWriter::addStage(Location loc, StringRef name, IndexSetInfo *indexSet) {
-  auto stage = batch::StageOp::create(stages, loc, unique(name), indexSet->name);
+  auto stage = batch::StageOp::create(stages, loc, name, indexSet->name);
   stage.getBody().emplaceBlock();
   return stage;
 }

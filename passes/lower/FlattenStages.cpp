@@ -9,10 +9,7 @@ namespace dbc::passes {
 using Kind = AbstractValue::Kind;
 
 std::string StageWriter::label(Operation *op, RowContext at) {
-  std::string name = op->getNumResults() ? dyn::sourceName(op->getResult(0).getLoc()) : std::string();
-  if (name.empty())
-    name = op->getName().stripDialect().str();
-  return at.indexSet->name + "." + name;
+  return batch::valueName(at.indexSet->name, op);
 }
 
 batch::StageOp StageWriter::stage(Location loc, StringRef name, RowContext at) {
@@ -182,7 +179,7 @@ std::string StageWriter::addOwnBuffer(StringRef name, IndexSetInfo *indexSet, Ty
 }
 
 AbstractValue StageWriter::writeOwn(OpBuilder &inside, batch::StageOp stage, Value value, RowContext at) {
-  std::string buffer = addOwnBuffer(stage.getSymName(), at.indexSet, value.getType());
+  std::string buffer = addOwnBuffer(stage.getName(), at.indexSet, value.getType());
   batch::WriteOp::create(inside, stage.getLoc(), value, buffer);
   return AbstractValue::stored(buffer, at.row);
 }

@@ -7,9 +7,9 @@
 // TREE: kernel.index_set arm @encode.Node in @encode ["parent", "row_of", "row_of2"] by_time_step
 // TREE: kernel.time_steps @encode.Node
 // TREE: batch.levels @group0 {
-// TREE-NEXT: batch.stage @encode.Node.addf
+// TREE-NEXT: batch.stage @encode.Node.value
 // TREE: }
-// TREE: batch.stage @input.contract
+// TREE: batch.stage @input.value
 
 // SCAN: kernel.index_set steps @input.scan
 // SCAN-SAME: by_time_step

@@ -14,7 +14,7 @@
 // CHECK: batch.stage @up.dropout{{.*}} over @up
 // CHECK: dyn.dropout %{{.*}} rate 5.000000e-01 place 9 of_run : tensor<4xf32>
 
-// CHECK: batch.stage @up.dropout.adjoint over @up
+// CHECK: batch.stage @up.adjoint over @up
 // CHECK-DAG: %[[INPUT:.*]] = batch.read_index "input"
 // CHECK-DAG: %[[NODE:.*]] = batch.read_index "node_number"
 // CHECK: dyn.dropout %{{.*}} rate 2.500000e-01 place 7 input %[[INPUT]] keys(%[[NODE]] : i32) : tensor<4xf32>

@@ -18,35 +18,35 @@
 
 // Sums begin with 0.
 // CHECK: batch.levels @group0 {
-// CHECK: batch.stage @W.gradient.clear over @batch
+// CHECK: batch.stage @batch.clear over @batch
 
 // An input's loss is weighted.
 // CHECK: batch.gather @loss.weight via @rel.input.input
 
 // What a level reads of the levels before it is carried; now it comes from the levels behind.
 // CHECK: batch.levels @group0 reverse {
-// CHECK: batch.segment sum @up.Node.contract.up.value.adjoint over @of.up.Node.row_of carried @group0 at @rel.up.Node.parent
-// CHECK: batch.segment sum @up.Node.addf.up.value.adjoint over @of.up.Node.row_of2 carried @group0 at @rel.up.Node.parent
-// CHECK: batch.segment sum @input.reduce.up.value.adjoint over @of.input.row_of at @rel.up.Node.parent
+// CHECK: batch.segment sum @up.Node.up.value.adjoint over @of.up.Node.row_of carried @group0 at @rel.up.Node.parent
+// CHECK: batch.segment sum @up.Node.up.value.adjoint.2 over @of.up.Node.row_of2 carried @group0 at @rel.up.Node.parent
+// CHECK: batch.segment sum @input.up.value.adjoint over @of.input.row_of at @rel.up.Node.parent
 
 // The derivative of tanh has its result, which is kept.
-// CHECK: batch.stage @up.Node.tanh.adjoint
-// CHECK-NEXT: batch.read @up.Node.tanh.2
+// CHECK: batch.stage @up.Node.adjoint
+// CHECK-NEXT: batch.read @up.Node.tanh
 
 // The product's is one with the parameter turned.
-// CHECK: batch.stage @up.Node.contract.adjoint
+// CHECK: batch.stage @up.Node.adjoint
 // CHECK: dyn.transpose
 // CHECK: linalg.contract
 
 // Leaves wait for all levels.
-// CHECK: batch.stage @up.Leaf.copy.adjoint
+// CHECK: batch.stage @up.Leaf.adjoint
 
 // Parameters get what all rows give, at the end: matrices outer products, rows of tables the sum of what those contribute that have
 // looked them up.
-// CHECK: batch.stage @up.Node.contract.gradient over @up.Node
+// CHECK: batch.stage @up.Node.gradient over @up.Node
 // CHECK: batch.accumulate %{{.*}} outer %{{.*}} : tensor<4xf32>, @W.gradient : tensor<4xf32>
 // CHECK: batch.stage @E.rows.gradient over @E.rows
-// CHECK-NEXT: %[[SUM:.*]] = batch.segment sum @up.Leaf.copy.up.Leaf.gather.2.adjoint over @of.up.Leaf.load : tensor<4xf32>
+// CHECK-NEXT: %[[SUM:.*]] = batch.segment sum @up.Leaf.up.Leaf.value.adjoint over @of.up.Leaf.load : tensor<4xf32>
 // CHECK-NEXT: batch.write %[[SUM]], @E.gradient : tensor<4xf32>
 dyn.data @Tree {
   dyn.ctor "Leaf" ["w"] [!dyn.index<9>]

@@ -31,7 +31,7 @@ module {
     batch.buffer @state over @input : tensor<4xf32>
     %zero = arith.constant 0.000000e+00 : f32
     // The sum's table is of the product's, which comes along, and the product has one of its own: it is used elsewhere.
-    // CHECK: batch.stage @table.leaf.product over @table.leaf.word {
+    // CHECK: batch.stage @leaf.product over @table.leaf.word {
     // CHECK: %[[WORD:.*]] = batch.read_index "word" : i32
     // CHECK: dyn.gather %{{.*}}[%[[WORD]]]
     // CHECK: batch.write %{{.*}}, @table.product
@@ -45,7 +45,7 @@ module {
       %y = linalg.contract indexing_maps = [#matrix, #vector, #result] ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%start : tensor<4xf32>) -> tensor<4xf32>
       batch.write %y, @product : tensor<4xf32>
     }
-    // CHECK: batch.stage @table.leaf.sum over @table.leaf.word {
+    // CHECK: batch.stage @leaf.sum over @table.leaf.word {
     // CHECK-NEXT: %[[Y:.*]] = batch.read @table.product
     // CHECK-NEXT: math.tanh %[[Y]]
     // CHECK: batch.write %{{.*}}, @table.sum

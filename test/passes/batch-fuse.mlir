@@ -4,7 +4,7 @@
 
 // CHECK-NOT: batch.buffer @encode.Node
 // CHECK: batch.levels @group0 {
-// CHECK-NEXT: batch.stage @encode.Node.addf over @encode.Node {
+// CHECK-NEXT: batch.stage @encode.Node.value over @encode.Node {
 // CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via @rel.encode.Node.row_of
 // CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via @rel.encode.Node.row_of2
 // CHECK-NEXT: %[[S:.*]] = arith.addf %[[L]], %[[R]]

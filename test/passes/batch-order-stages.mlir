@@ -4,7 +4,7 @@
 
 // CHECK: batch.stage @encode.Leaf.exp
 // CHECK: batch.stage @encode.Leaf.copy
-// CHECK: batch.stage @encode.Node.addf
+// CHECK: batch.stage @encode.Node.value
 // CHECK: batch.stage @encode.Node.tanh
 // CHECK: batch.stage @encode.Node.copy
-// CHECK: batch.stage @input.contract
+// CHECK: batch.stage @input.value

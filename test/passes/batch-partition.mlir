@@ -4,10 +4,10 @@
 // What a recursion neither needs nor feeds has no loops: leaves run before it, the head after it.
 
 // TREE: batch.stage @encode.Leaf.exp over @encode.Leaf attributes {loops = []}
-// TREE: batch.stage @encode.Node.addf over @encode.Node attributes {loops = [#batch.loop<@group0, 0>]}
-// TREE: batch.stage @input.contract over @input attributes {loops = []}
+// TREE: batch.stage @encode.Node.value over @encode.Node attributes {loops = [#batch.loop<@group0, 0>]}
+// TREE: batch.stage @input.value over @input attributes {loops = []}
 
 // A scan is carried by its own steps.
 // SCAN: batch.stage @input.copy over @input attributes {loops = []}
-// SCAN: batch.stage @input.scan.addf over @input.scan attributes {loops = [#batch.loop<@input.scan, 0>]}
+// SCAN: batch.stage @input.scan.value over @input.scan attributes {loops = [#batch.loop<@input.scan, 0>]}
 // SCAN: batch.stage @input.map.exp over @input.map attributes {loops = []}

@@ -5,12 +5,12 @@
 // The steps of a scan overlap each other, and what is behind the scan does not.
 
 // CHECK: batch.buffer @input.scan.state0 over @input.scan.states : f32 storage [[#STATE:]]
-// CHECK: batch.buffer @input.scan.addf.2 over @input.scan : f32 storage [[#ADD:]]
-// CHECK-NEXT: batch.buffer @input.scan.tanh.2 over @input.scan : f32 storage [[#ADD + 1]]
-// CHECK: batch.buffer @input.map.exp.2 over @input.map : f32 storage [[#ADD]]
+// CHECK: batch.buffer @input.scan.value over @input.scan : f32 storage [[#ADD:]]
+// CHECK-NEXT: batch.buffer @input.scan.tanh over @input.scan : f32 storage [[#ADD + 1]]
+// CHECK: batch.buffer @input.map.exp over @input.map : f32 storage [[#ADD]]
 // CHECK: batch.buffer @result over @result.list : f32{{$}}
 
 // TREE: batch.buffer @encode.value over @encode : tensor<4xf32> storage 1
-// TREE: batch.buffer @encode.Leaf.exp.2 over @encode.Leaf : tensor<4xf32> storage 0
-// TREE: batch.buffer @encode.Node.addf.2 over @encode.Node : tensor<4xf32> storage 0
-// TREE: batch.buffer @encode.Node.tanh.2 over @encode.Node : tensor<4xf32> storage 2
+// TREE: batch.buffer @encode.Leaf.exp over @encode.Leaf : tensor<4xf32> storage 0
+// TREE: batch.buffer @encode.Node.value over @encode.Node : tensor<4xf32> storage 0
+// TREE: batch.buffer @encode.Node.tanh over @encode.Node : tensor<4xf32> storage 2

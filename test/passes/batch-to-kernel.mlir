@@ -5,7 +5,7 @@
 // CHECK-LABEL: kernel.program @root
 // CHECK-NOT: batch.
 // CHECK: kernel.weights @packed.W = [@W] at [0, 0] : 4 by 4
-// CHECK: kernel.func stage @stage.encode.Node.addf(%[[BEGIN:.*]]: i32, %[[END:.*]]: i32) over @encode.Node
+// CHECK: kernel.func stage @stage.encode.Node.value(%[[BEGIN:.*]]: i32, %[[END:.*]]: i32) over @encode.Node
 // CHECK: kernel.for %[[BEGIN]] to %[[END]]
 // CHECK: kernel.for vector
 // CHECK: %[[L:.*]] = kernel.load @encode.value[
@@ -15,7 +15,7 @@
 // CHECK: kernel.store %[[H]], @encode.value[
 
 // A product reads its rows in place.
-// CHECK: kernel.func stage @stage.input.contract
+// CHECK: kernel.func stage @stage.input.value
 // CHECK: kernel.blocks
 // CHECK: %[[ROWS:.*]] = kernel.rows @encode.value via
 // CHECK: kernel.product %{{.*}} rows(%[[ROWS]]) [4] with @packed.W

@@ -23,7 +23,7 @@
 // CHECK: kernel.push @encode.Node(%{{.*}}, %[[L]], %[[R]])
 
 // One stage an op; a recursive read is carried by its group.
-// CHECK: batch.stage @encode.Node.addf over @encode.Node
+// CHECK: batch.stage @encode.Node.value over @encode.Node
 // CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.row_of carried @group0
 // CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.row_of2 carried @group0
 // CHECK: batch.stage @encode.Node.copy over @encode.Node

@@ -2,8 +2,8 @@
 //
 // A stage with a product computes rows in blocks, one without goes row by row.
 
-// CHECK: batch.stage @encode.Node.addf over @encode.Node schedule <rows = 1,
-// CHECK: batch.stage @input.contract over @input schedule <rows = 36,
+// CHECK: batch.stage @encode.Node.value over @encode.Node schedule <rows = 1,
+// CHECK: batch.stage @input.value over @input schedule <rows = 36,
 
 // RUN: dbc-opt %s --split-input-file --schedule-cpu | FileCheck --check-prefix=ROWS %s
 //

@@ -3,8 +3,8 @@
 //
 // A stage with a product computes fewer rows in a block of threads than one without.
 
-// CHECK: batch.stage @encode.Node.addf over @encode.Node schedule <rows = 32, grain = 1>
-// CHECK: batch.stage @input.contract over @input schedule <rows = 8, grain = 1>
+// CHECK: batch.stage @encode.Node.value over @encode.Node schedule <rows = 32, grain = 1>
+// CHECK: batch.stage @input.value over @input schedule <rows = 8, grain = 1>
 
 // So does one whose rows are a warp's each: where 32 elements or more of a row are combined, or those of a list.
 module @m {

@@ -1,0 +1,72 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-name-stages: what stages are called in generated code, reports and profiles.
+#include "ir/Batch/Batch.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-name-stages"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHNAMESTAGES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// The index set, which is what the stage is computed for, and the stage's role if that is not to be
+/// expected.
+std::string purposeOf(batch::StageOp stage) {
+  std::string name = stage.getIndexSet().str();
+  if (stage.getRole() != batch::StageRole::Forward)
+    name += "." + batch::stringifyStageRole(stage.getRole()).str();
+  return name;
+}
+
+/// The last word of the name of an array that a stage writes, which is the source's where it has one; "" if
+/// it has none that says more than the stage's purpose.
+StringRef wordOf(batch::StageOp stage) {
+  for (Operation &op : llvm::reverse(stage.getBody().front())) {
+    if (!batch::isWrite(&op))
+      continue;
+    auto [path, word] = cast<batch::AccessOpInterface>(op).getArray().rsplit('.');
+    if (llvm::all_of(word, llvm::isDigit)) // of several that are called the same
+      word = path.rsplit('.').second;
+    if (!word.empty() && word != "value" && word != batch::stringifyStageRole(stage.getRole()))
+      return word;
+  }
+  return {};
+}
+
+struct BatchNameStagesPass : impl::BatchNameStagesBase<BatchNameStagesPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      nameStages(program);
+  }
+
+  void nameStages(batch::ProgramOp program) {
+    llvm::StringMap<unsigned> stagesFor; // by purpose
+    program.walk([&](batch::StageOp stage) { ++stagesFor[purposeOf(stage)]; });
+    llvm::StringSet<> taken;
+    program.walk([&](batch::StageOp stage) {
+      std::string base = purposeOf(stage);
+      if (stagesFor.lookup(base) > 1)
+        if (StringRef word = wordOf(stage); !word.empty())
+          base += "." + word.str();
+      std::string name = base;
+      for (unsigned number = 2; !taken.insert(name).second; ++number)
+        name = base + "." + std::to_string(number);
+      if (name == stage.getName())
+        return;
+      LDBG() << "@" << stage.getName() << " is called @" << name;
+      stage.setName(name);
+      ++renamedStages;
+    });
+  }
+};
+
+} // namespace
+} // namespace dbc::passes
