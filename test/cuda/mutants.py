@@ -35,11 +35,11 @@ SOFTMAX = "softmax or logsumexp less any of the numbers, not the largest, is the
 EQUIVALENT = {
     (".*", ".*", r"__syncthreads\(\); between rows(, rows)* and rows(, rows)*"): SAME_THREAD,
     ("29_.*|32_.*", "stage_state_.*", r"__syncthreads\(\); between product_of_tables and elements of .*"): SAME_THREAD,
-    ("32_ggnn", "stage_input_map_concat", r"__syncthreads\(\); between elements of count and rows"): SAME_THREAD,
-    ("16_.*|29_.*|32_.*|40_.*", "stage_input_.*", r"__syncthreads\(\); between rows and nothing"): SAME_THREAD,
+    ("32_ggnn", "stage_input_map", r"__syncthreads\(\); between elements of count and rows"): SAME_THREAD,
+    ("16_.*|29_.*|32_.*|40_.*", "stage_input.*", r"__syncthreads\(\); between rows and nothing"): SAME_THREAD,
     (
         "13_.*|29_.*",
-        "stage_encode_Node_concat|stage_state_steps_.*",
+        "stage_encode_Node|stage_state_steps.*",
         r"__syncthreads\(\); between elements of 16 and nothing",
     ): "a block's next rows are written where nobody reads those before, and its next numbers behind the next barrier",
     (
@@ -49,15 +49,15 @@ EQUIVALENT = {
     ): "what is resident is there for all; the first stage has a barrier of its own before its product",
     (".*", "(levels|steps)_.*", r"block_group\.begins\(.*"): "it says where a block waits that waits without end",
     (".*", ".*", r"(const )?real (largest|sum|best) = \w+\[.*\];"): SOFTMAX,
-    ("40_berxit", "stage_input_x_2", r"real x\d+ = product_i\[0\];"): SOFTMAX,
+    ("40_berxit", "stage_input", r"real x\d+ = product_i\[0\];"): SOFTMAX,
     (
         "16_child_sum_tree_lstm",
-        "stage_encode_gather",
+        "stage_encode_xf",
         r"const int32_t n = first \+ i;",
     ): "all rows but the first, which is a leaf: its forget gate is of no child",
-    ("40_berxit", "stage_input_x_reduce_list", r"dbc::cuda::record_error\(.*"): "there are not so many layers",
+    ("40_berxit", "stage_input_x_n", r"dbc::cuda::record_error\(.*"): "there are not so many layers",
     ("40_berxit", "stage_input_x_else_.*", ".*"): "about the last layer, which has none behind it",
-    ("40_berxit", "stage_input_x_2", r"x_i\[j \* 8 \+ k\] = 0\.0f;|x2\[i\] = 0;"): "there is an error, and no result",
+    ("40_berxit", "stage_input", r"x_i\[j \* 8 \+ k\] = 0\.0f;|x2\[i\] = 0;"): "there is an error, and no result",
 }
 
 Mutant = collections.namedtuple("Mutant", "number entry stage position kind line changed")

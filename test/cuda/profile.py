@@ -2,7 +2,7 @@
 
 usage: profile.py DBC MODEL FOLDER DEVICE
 
-The model has one loop, of the stages encode.map.3.contract and encode.reduce_list. Part of dbc, under Apache-2.0 WITH
+The model has one loop, of the stages encode.map.3 and encode.h. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE.
 """
 import json
@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-FIRST, SECOND = "encode.map.3.contract", "encode.reduce_list"
+FIRST, SECOND = "encode.map.3", "encode.h"
 
 
 def main():
