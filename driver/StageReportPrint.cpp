@@ -33,7 +33,7 @@ static void printTable(llvm::raw_ostream &out, const std::vector<StageReport> &s
   for (const StageReport &stage : stages) {
     std::string products;
     for (const std::string &product : stage.products)
-      products += "; " + product;
+      products += "; product " + product;
     line(stage.name, stage.location, stage.when, stage.rows, products);
   }
   for (const StageReport &stage : stages)

@@ -97,6 +97,13 @@ std::string StageWriter::indexArray(IndexSetInfo *indexSet, Value value, StringR
   auto [it, isNew] = indexSet->arrayOf.try_emplace(value, indexSet->arrays.size());
   if (isNew) {
     std::string base = hint.empty() ? dyn::sourceName(value.getLoc()) : hint.str();
+    if (auto row = value.getDefiningOp<kernel::RowOfOp>();
+        row && base.empty()) { // a call's: of what, or whom
+      base = dyn::sourceName(row.getSlot().getLoc());
+      if (base.empty())
+        base = row.getIndexSet().rsplit('.').second.empty() ? row.getIndexSet()
+                                                            : row.getIndexSet().rsplit('.').second;
+    }
     if (base.empty())
       base = value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "row";
     indexSet->addArray(std::move(base));

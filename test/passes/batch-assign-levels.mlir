@@ -4,7 +4,7 @@
 // Loops nest around their stages; an index set that runs by time step says so, and the schedule finds its time steps.
 
 // TREE: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]{{$}}
-// TREE: kernel.index_set arm @encode.Node in @encode ["parent", "row_of", "row_of2"] by_time_step
+// TREE: kernel.index_set arm @encode.Node in @encode ["parent", "encode", "encode2"] by_time_step
 // TREE: kernel.time_steps @encode.Node
 // TREE: batch.levels @group0 {
 // TREE-NEXT: batch.stage @encode.Node.value

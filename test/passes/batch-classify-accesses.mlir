@@ -3,7 +3,7 @@
 //
 // Children may be shared, an arm has each row of its parent once.
 
-// TREE: batch.relation @[[CHILD:.*]] : @encode.Node -> @encode by "row_of", many_to_one
+// TREE: batch.relation @[[CHILD:.*]] : @encode.Node -> @encode by "encode", many_to_one
 // TREE: batch.relation @[[PARENT:.*]] : @encode.Node -> @encode by "parent", one_to_one
 // TREE: batch.gather @encode.value via @[[CHILD]]
 // TREE: batch.scatter %{{.*}}, @encode.value via @[[PARENT]]

@@ -3,7 +3,7 @@
 // Behind the stages of a loss come those of its gradient, last things first. The adjoint of a row is the sum of what each read of it
 // contributes: by a relation over its transpose.
 
-// CHECK-DAG: batch.transpose @of.up.Node.row_of of @rel.up.Node.row_of
+// CHECK-DAG: batch.transpose @of.up.Node.up of @rel.up.Node.up
 // CHECK-DAG: batch.buffer @W.gradient over @batch : tensor<4x4xf32>
 // CHECK-DAG: batch.gradient @W = @W.gradient
 // CHECK-DAG: batch.gradient @E = @E.gradient
@@ -25,9 +25,9 @@
 
 // What a level reads of the levels before it is carried; now it comes from the levels behind.
 // CHECK: batch.levels @group0 reverse {
-// CHECK: batch.segment sum @up.Node.up.value.adjoint over @of.up.Node.row_of carried @group0 at @rel.up.Node.parent
-// CHECK: batch.segment sum @up.Node.up.value.adjoint.2 over @of.up.Node.row_of2 carried @group0 at @rel.up.Node.parent
-// CHECK: batch.segment sum @input.up.value.adjoint over @of.input.row_of at @rel.up.Node.parent
+// CHECK: batch.segment sum @up.Node.up.value.adjoint over @of.up.Node.up carried @group0 at @rel.up.Node.parent
+// CHECK: batch.segment sum @up.Node.up.value.adjoint.2 over @of.up.Node.up2 carried @group0 at @rel.up.Node.parent
+// CHECK: batch.segment sum @input.up.value.adjoint over @of.input.up at @rel.up.Node.parent
 
 // The derivative of tanh has its result, which is kept.
 // CHECK: batch.stage @up.Node.adjoint

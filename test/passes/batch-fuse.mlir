@@ -5,8 +5,8 @@
 // CHECK-NOT: batch.buffer @encode.Node
 // CHECK: batch.levels @group0 {
 // CHECK-NEXT: batch.stage @encode.Node.value over @encode.Node {
-// CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via @rel.encode.Node.row_of
-// CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via @rel.encode.Node.row_of2
+// CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via @rel.encode.Node.encode
+// CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via @rel.encode.Node.encode2
 // CHECK-NEXT: %[[S:.*]] = arith.addf %[[L]], %[[R]]
 // CHECK-NEXT: %[[H:.*]] = math.tanh %[[S]]
 // CHECK-NEXT: batch.scatter %[[H]], @encode.value via @rel.encode.Node.parent

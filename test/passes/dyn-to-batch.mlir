@@ -3,10 +3,10 @@
 // A cell is an index set of its instances, an arm an index set of the rows with its constructor, a call site an index array.
 
 // CHECK-LABEL: batch.program @root
-// CHECK-DAG: kernel.index_set inputs @input ["input", "row_of"]
+// CHECK-DAG: kernel.index_set inputs @input ["input", "encode"]
 // CHECK-DAG: kernel.index_set instances @encode ["node"] group @group0 cell 0
 // CHECK-DAG: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]
-// CHECK-DAG: kernel.index_set arm @encode.Node in @encode ["parent", "row_of", "row_of2"]
+// CHECK-DAG: kernel.index_set arm @encode.Node in @encode ["parent", "encode", "encode2"]
 
 // The first walk says who needs whom, and asks only for fields that are read.
 // CHECK: kernel.func calls @calls.encode
@@ -24,7 +24,7 @@
 
 // One stage an op; a recursive read is carried by its group.
 // CHECK: batch.stage @encode.Node.value over @encode.Node
-// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.row_of carried @group0
-// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.row_of2 carried @group0
+// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.encode carried @group0
+// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.encode2 carried @group0
 // CHECK: batch.stage @encode.Node.copy over @encode.Node
 // CHECK: batch.scatter %{{.*}}, @encode.value via @rel.encode.Node.parent
