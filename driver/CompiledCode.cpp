@@ -257,6 +257,8 @@ static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
   (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
   if (fs::exists(made) && use(made))
     return kFine;
+  if (llvm::sys::Process::StandardErrIsDisplayed()) // it may take half a minute, the first time
+    llvm::errs() << "compiling " << code.model << " with `" << compilers.cxx[0] << "`\n";
   if (Exit exit = compile(code, compilers, folder, verbose))
     return exit;
   prune(*cache);
