@@ -1,0 +1,85 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/weights/Choices.h"
+#include <algorithm>
+#include <map>
+
+namespace dbc::driver {
+
+std::vector<int> choose(const std::vector<Wanted> &wanted, std::vector<bool> &used) {
+  std::vector<int> chosen(wanted.size(), -1);
+  std::vector<bool> isDone(wanted.size());
+  while (true) {
+    size_t best = wanted.size();
+    int bestChoice = -1;
+    std::pair<bool, double> bestRank;
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      if (isDone[w])
+        continue;
+      int first = -1, count = 0;
+      const std::vector<Choice> &choices = wanted[w].choices;
+      for (size_t c = 0; c < choices.size(); ++c) {
+        if (std::any_of(choices[c].tensors.begin(), choices[c].tensors.end(),
+                        [&](size_t t) { return used[t]; }))
+          continue;
+        ++count;
+        if (first < 0 || choices[c].score > choices[static_cast<size_t>(first)].score)
+          first = static_cast<int>(c);
+      }
+      if (first < 0) {
+        isDone[w] = true;
+        continue;
+      }
+      const std::pair<bool, double> rank(count == 1, choices[static_cast<size_t>(first)].score);
+      if (bestChoice < 0 || rank > bestRank) {
+        best = w;
+        bestChoice = first;
+        bestRank = rank;
+      }
+    }
+    if (bestChoice < 0)
+      return chosen;
+    isDone[best] = true;
+    chosen[best] = bestChoice;
+    for (size_t tensor : wanted[best].choices[static_cast<size_t>(bestChoice)].tensors)
+      used[tensor] = true;
+  }
+}
+
+std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::vector<int> &chosen) {
+  constexpr double little = 0.1;
+  std::map<std::vector<size_t>, size_t> takenBy; // who has the tensors
+  for (size_t w = 0; w < wanted.size(); ++w)
+    if (chosen[w] >= 0)
+      takenBy[wanted[w].choices[static_cast<size_t>(chosen[w])].tensors] = w;
+  std::vector<std::string> doubts;
+  for (size_t w = 0; w < wanted.size(); ++w) {
+    if (chosen[w] < 0)
+      continue;
+    const Choice &own = wanted[w].choices[static_cast<size_t>(chosen[w])];
+    const std::string begin = "`" + wanted[w].name + "` from `" + own.from + "`: ";
+    if (!own.doubt.empty())
+      doubts.push_back(begin + own.doubt);
+    for (const Choice &other : wanted[w].choices) {
+      if (other.tensors == own.tensors)
+        continue;
+      double gain = other.score - own.score;
+      // Where another has it, the two would have to change.
+      if (auto at = takenBy.find(other.tensors); at != takenBy.end()) {
+        const std::vector<Choice> &theirs = wanted[at->second].choices;
+        auto swapped = std::find_if(theirs.begin(), theirs.end(),
+                                    [&](const Choice &each) { return each.tensors == own.tensors; });
+        if (swapped == theirs.end())
+          continue;
+        gain += swapped->score - theirs[static_cast<size_t>(chosen[at->second])].score;
+      }
+      if (gain >= -little) {
+        doubts.push_back(begin + "`" + other.from + "` fits as well");
+        break;
+      }
+    }
+  }
+  return doubts;
+}
+
+} // namespace dbc::driver

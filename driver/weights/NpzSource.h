@@ -1,0 +1,16 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// NumPy's .npz: a zip archive of .npy arrays, stored or deflated.
+#pragma once
+
+#include "driver/weights/TensorSource.h"
+
+namespace dbc::driver {
+
+/// Whether bytes begin as a zip archive does.
+bool isZip(std::string_view bytes);
+
+/// See parseSource.
+Status parseNpz(std::string_view bytes, std::unique_ptr<TensorSource> &source);
+
+} // namespace dbc::driver
