@@ -141,8 +141,7 @@ private:
     std::string name = about.name;
     // What torch.save writes is a zip archive too, with the tensors' names in a pickle.
     if (name.size() >= 8 && name.compare(name.size() - 8, 8, "data.pkl") == 0)
-      return failure("a PyTorch checkpoint, whose pickle is not read: reading one runs its code; save the "
-                     "tensors in PyTorch by `safetensors.torch.save_file(model.state_dict(), FILE)`");
+      return failure(std::string("a PyTorch checkpoint, whose pickle is not read") + insteadOfPickle);
     if (name.size() < 4 || name.compare(name.size() - 4, 4, ".npy") != 0)
       return failure("`" + io::shown(name) + "` in the archive is no .npy array");
     SourceTensor tensor;

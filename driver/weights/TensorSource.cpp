@@ -121,19 +121,21 @@ private:
   std::unique_ptr<TensorSource> inner_;
 };
 
+/// What torch.save wrote before 1.6; its first two bytes may also be the length of a safetensors header.
+bool isPickle(std::string_view bytes) {
+  return bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
 } // namespace
 
 Status parseSource(std::string_view bytes, std::unique_ptr<TensorSource> &source) {
   if (isZip(bytes))
     return parseNpz(bytes, source);
-  // The first byte of a pickle: torch.save's of before 1.6.
-  if (!bytes.empty() && static_cast<unsigned char>(bytes[0]) == 0x80 && bytes.size() > 1 && bytes[1] < 6)
-    return Status::error(Code::bad_weights,
-                         "a pickle, which is not read: reading one runs its code; save the tensors in "
-                         "PyTorch by `safetensors.torch.save_file(model.state_dict(), FILE)`");
   SafetensorsHeader header;
   if (Status status = parse_safetensors_header(bytes, bytes.size(), header); !status.ok())
-    return status;
+    return isPickle(bytes)
+               ? Status::error(status.code, "a pickle, which is not read" + std::string(insteadOfPickle))
+               : status;
   source = std::make_unique<SafetensorsSource>(bytes, header);
   return Status();
 }
