@@ -14,6 +14,7 @@
 #include "runtime/io/Nearest.h"
 #include "runtime/io/TensorFile.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
@@ -35,10 +36,23 @@ std::string shownEntry(const std::string &param, const MapExpr &value) {
   return text + ": " + shownExpr(value);
 }
 
+/// Of each param, in the order of describe(), whether a layer of the library's nn has it.
+std::vector<bool> areOfLibrary(mlir::ModuleOp meaning) {
+  llvm::SmallString<128> library(surroundings().library);
+  llvm::sys::path::append(library, "nn.dyn");
+  std::vector<bool> result;
+  meaning.walk([&](dyn::ParamOp param) {
+    auto location = param.getLoc()->findInstanceOf<mlir::FileLineColLoc>();
+    result.push_back(location && llvm::sys::fs::equivalent(location.getFilename().strref(), library));
+  });
+  return result;
+}
+
 /// What the command works on.
 struct Job {
   const ModelInfo &model;
-  const std::string &path; ///< of the tensors
+  const std::vector<bool> isOfLibrary; ///< see suggest()
+  const std::string &path;             ///< of the tensors
   TensorSource &source;
   frontend::SourceManager sources;
   frontend::DiagnosticEngine diagnostics{sources};
@@ -46,13 +60,13 @@ struct Job {
   std::vector<std::vector<size_t>> suggestedTensors;
   std::vector<bool> used; ///< tensors of the mapping
 
-  Job(const ModelInfo &model, const std::string &path, TensorSource &source)
-      : model(model), path(path), source(source) {
+  Job(const ModelInfo &model, std::vector<bool> isOfLibrary, const std::string &path, TensorSource &source)
+      : model(model), isOfLibrary(std::move(isOfLibrary)), path(path), source(source) {
     diagnostics.setLimit(1000);
   }
   const Proposal &suggested() {
     if (!proposal)
-      proposal = suggest(model, source);
+      proposal = suggest(model, isOfLibrary, source);
     return *proposal;
   }
   /// Of each param the tensors that the proposal makes it of.
@@ -237,7 +251,7 @@ Exit weightsMapCommand(const Options &options) {
   std::unique_ptr<TensorSource> source;
   if (Status status = openSource(options.from, source); !status.ok())
     return fail(status);
-  Job job(model, options.from, *source);
+  Job job(model, areOfLibrary(unit.meaning()), options.from, *source);
   Mapping mapping;
   if (options.suggest) {
     std::string entries;

@@ -46,8 +46,19 @@ std::vector<int> choose(const std::vector<Wanted> &wanted, std::vector<bool> &us
   }
 }
 
+constexpr double little = 0.1;
+
+/// Somebody who wants the tensors of a choice about as much, and has nothing.
+static const Wanted *findRival(const std::vector<Wanted> &wanted, const std::vector<int> &chosen,
+                               const Choice &choice) {
+  for (size_t w = 0; w < wanted.size(); ++w)
+    for (const Choice &other : wanted[w].choices)
+      if (chosen[w] < 0 && other.tensors == choice.tensors && other.score >= choice.score - little)
+        return &wanted[w];
+  return nullptr;
+}
+
 std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::vector<int> &chosen) {
-  constexpr double little = 0.1;
   std::map<std::vector<size_t>, size_t> takenBy; // who has the tensors
   for (size_t w = 0; w < wanted.size(); ++w)
     if (chosen[w] >= 0)
@@ -60,6 +71,8 @@ std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::
     const std::string begin = "`" + wanted[w].name + "` from `" + own.from + "`: ";
     if (!own.doubt.empty())
       doubts.push_back(begin + own.doubt);
+    if (const Wanted *rival = findRival(wanted, chosen, own))
+      doubts.push_back(begin + "`" + rival->name + "`, which nothing is left for, may be made of it as well");
     for (const Choice &other : wanted[w].choices) {
       if (other.tensors == own.tensors)
         continue;

@@ -19,8 +19,11 @@ struct Role {
   const char *param;
   std::vector<MapExpr> ways;
 };
-/// The params of a layer, and how a module of PyTorch gives them.
-using Layer = std::vector<Role>;
+/// How a module of PyTorch gives the params of a layer.
+struct Layer {
+  std::vector<Role> roles;
+  const char *gates = ""; ///< the order of its blocks of rows, in words
+};
 
 MapExpr zeros() {
   MapExpr expr;
@@ -39,17 +42,20 @@ const std::vector<Layer> &layers() {
       operation(Kind::Concat, {tensor("q_proj_weight"), tensor("k_proj_weight"), tensor("v_proj_weight")});
   static const std::vector<Layer> all = {
       // LSTM, GRU
-      {weightIh, weightHh, {"b", {operation(Kind::Add, {tensor("bias_ih"), tensor("bias_hh")}), zeros()}}},
-      {weightIh, weightHh, {"b", {tensor("bias_ih"), zeros()}}, {"d", {tensor("bias_hh"), zeros()}}},
+      {{weightIh, weightHh, {"b", {operation(Kind::Add, {tensor("bias_ih"), tensor("bias_hh")}), zeros()}}},
+       "i f g o"},
+      {{weightIh, weightHh, {"b", {tensor("bias_ih"), zeros()}}, {"d", {tensor("bias_hh"), zeros()}}},
+       "r z g"},
       // MultiheadAttention
-      {{"W", {tensor("in_proj_weight"), oneBehindOther}}, {"b", {tensor("in_proj_bias"), zeros()}}},
+      {{{"W", {tensor("in_proj_weight"), oneBehindOther}}, {"b", {tensor("in_proj_bias"), zeros()}}},
+       "query, key, value"},
       // Linear, Conv1d
-      {{"W", {tensor("weight"), one(Kind::Transpose, "weight"), operation(Kind::Reshape, {positions})}},
-       bias},
+      {{{"W", {tensor("weight"), one(Kind::Transpose, "weight"), operation(Kind::Reshape, {positions})}},
+        bias}},
       // Embedding
-      {{"W", {tensor("weight"), one(Kind::Transpose, "weight")}}},
+      {{{"W", {tensor("weight"), one(Kind::Transpose, "weight")}}}},
       // LayerNorm
-      {{"g", {tensor("weight")}}, bias},
+      {{{"g", {tensor("weight")}}, bias}},
   };
   return all;
 }
@@ -134,14 +140,15 @@ std::map<std::string, Row> rowsOf(const std::vector<Module> &modules) {
 
 class Fitter {
 public:
-  Fitter(const ModelInfo &model, const TensorSource &source)
-      : model_(model), source_(source), modules_(modulesOf(source)), rows_(rowsOf(modules_)) {}
+  Fitter(const ModelInfo &model, const std::vector<bool> &isOfLibrary, const TensorSource &source)
+      : model_(model), isOfLibrary_(isOfLibrary), source_(source), modules_(modulesOf(source)),
+        rows_(rowsOf(modules_)) {}
 
   Wanted choicesFor(const LayerParams &wanted) {
     Wanted result{wanted.path, {}};
     for (const Layer &layer : layers()) {
-      if (layer.size() != wanted.params.size() ||
-          !std::all_of(layer.begin(), layer.end(),
+      if (layer.roles.size() != wanted.params.size() ||
+          !std::all_of(layer.roles.begin(), layer.roles.end(),
                        [&](const Role &role) { return wanted.params.count(role.param) > 0; }))
         continue;
       for (const Module &module : modules_)
@@ -176,18 +183,26 @@ private:
   void tryModules(const LayerParams &wanted, const Layer &layer, const std::vector<const Module *> &modules,
                   std::optional<int64_t> first, std::vector<Choice> &choices) {
     Choice choice;
-    for (const Role &role : layer)
+    for (const Role &role : layer.roles)
       if (!addValue(role, wanted.params.at(role.param), modules, first, choice))
         return;
     if (choice.tensors.empty())
       return;
     std::sort(choice.tensors.begin(), choice.tensors.end());
-    choice.from = modules[0]->name + (modules.size() > 1 ? "` to `" + modules.back()->name : "");
+    choice.from = nameOf(*modules[0]) + (modules.size() > 1 ? "` to `" + modules.back()->name : "");
     choice.score += likeness(wordsOfParam(wanted.path), wordsOf(modules[0]->name));
     // A module that has more than the layer takes is probably another.
     if (modules[0]->tensors.size() * modules.size() > choice.tensors.size())
       choice.score -= 0.3;
+    if (*layer.gates && !isOfLibrary_[static_cast<size_t>(wanted.params.begin()->second)])
+      choice.doubt = std::string("gates are taken to stand as in PyTorch, ") + layer.gates +
+                     ", which dbc cannot know of a layer that is not one of nn";
     choices.push_back(std::move(choice));
+  }
+
+  /// A module that was saved by itself has no name; its first tensor has.
+  std::string nameOf(const Module &module) const {
+    return module.name.empty() ? source_.tensors()[module.tensors.begin()->second].name : module.name;
   }
 
   bool addValue(const Role &role, int32_t param, const std::vector<const Module *> &modules,
@@ -269,6 +284,7 @@ private:
   const Shape &shapeOfParam(int32_t param) const { return model_.params[static_cast<size_t>(param)].extents; }
 
   const ModelInfo &model_;
+  const std::vector<bool> &isOfLibrary_;
   const TensorSource &source_;
   const std::vector<Module> modules_;
   const std::map<std::string, Row> rows_;
@@ -305,8 +321,9 @@ std::vector<std::string> wordsOfParam(const std::string &path) {
   return words;
 }
 
-std::vector<Wanted> modulesForLayers(const ModelInfo &model, const TensorSource &source) {
-  Fitter fitter(model, source);
+std::vector<Wanted> modulesForLayers(const ModelInfo &model, const std::vector<bool> &isOfLibrary,
+                                     const TensorSource &source) {
+  Fitter fitter(model, isOfLibrary, source);
   std::vector<Wanted> wanted;
   for (const LayerParams &layer : layersOf(model))
     wanted.push_back(fitter.choicesFor(layer));

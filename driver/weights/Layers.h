@@ -7,9 +7,10 @@
 
 namespace dbc::driver {
 
-/// For each layer of the model that is one of nn by its params' names, the modules in the file that fit it,
-/// and for a table of layers the rows of modules. Tensors that cannot be read are left out.
-std::vector<Wanted> modulesForLayers(const ModelInfo &model, const TensorSource &source);
+/// For each layer of the model whose params are called like those of a layer of nn, the modules in the file
+/// that fit it, and for a table of layers the rows of modules. Tensors that cannot be read are left out.
+std::vector<Wanted> modulesForLayers(const ModelInfo &model, const std::vector<bool> &isOfLibrary,
+                                     const TensorSource &source);
 
 /// The numbers `first` to `last` of a pattern as an operation: with `first` and `last` only where they are
 /// needed.

@@ -113,11 +113,11 @@ void take(const std::vector<Wanted> &wanted, std::vector<bool> &used, Proposal &
 
 } // namespace
 
-Proposal suggest(const ModelInfo &model, const TensorSource &source) {
+Proposal suggest(const ModelInfo &model, const std::vector<bool> &isOfLibrary, const TensorSource &source) {
   Proposal proposal;
   proposal.values.resize(model.params.size());
   std::vector<bool> used(source.tensors().size());
-  take(modulesForLayers(model, source), used, proposal);
+  take(modulesForLayers(model, isOfLibrary, source), used, proposal);
   Singles singles(source);
   std::vector<Wanted> wanted;
   for (size_t p = 0; p < model.params.size(); ++p)

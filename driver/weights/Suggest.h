@@ -12,8 +12,9 @@ struct Proposal {
   std::vector<std::string> doubts;            ///< what is unsure of it, a sentence each
 };
 
-/// Each tensor is given to one param at most. Layers of nn are known by their params' names, PyTorch's
-/// modules by their tensors'; what is left is compared one by one.
-Proposal suggest(const ModelInfo &model, const TensorSource &source);
+/// `isOfLibrary`: of each param, whether a layer of nn has it. Each tensor is given to one param at most.
+/// Layers of nn are known by their params' names, PyTorch's modules by their tensors'; what is left is
+/// compared one by one.
+Proposal suggest(const ModelInfo &model, const std::vector<bool> &isOfLibrary, const TensorSource &source);
 
 } // namespace dbc::driver

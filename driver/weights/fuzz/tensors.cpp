@@ -37,7 +37,7 @@ void readAll(TensorSource &source) {
 
 void propose(const TensorSource &source) {
   static const ModelInfo model = test::tree_model();
-  const Proposal proposal = suggest(model, source);
+  const Proposal proposal = suggest(model, std::vector<bool>(model.params.size()), source);
   std::string text = "{";
   for (size_t p = 0; p < model.params.size(); ++p)
     if (proposal.values[p])
