@@ -453,6 +453,26 @@ private:
   Options &o;
 };
 
+/// What is wrong with the words that name a command, "weights map"; empty if each names one.
+std::string unknownCommand(CLI::App &app, int argc, char **argv) {
+  CLI::App *above = &app;
+  std::string path;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    std::vector<std::string> names;
+    for (const CLI::App *command : above->get_subcommands({}))
+      names.push_back(command->get_name());
+    if (names.empty())
+      return "";
+    if (std::find(names.begin(), names.end(), argv[i]) == names.end()) {
+      const std::string near = dbc::frontend::didYouMean(argv[i], names);
+      return "there is no command `" + path + argv[i] + "`" + (near.empty() ? "" : "; ") + near;
+    }
+    above = above->get_subcommand(argv[i]);
+    path += std::string(argv[i]) + " ";
+  }
+  return "";
+}
+
 int dispatch(int argc, char **argv) {
   CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
   app.set_version_flag("--version", "dbc " DBC_VERSION);
@@ -465,13 +485,8 @@ int dispatch(int argc, char **argv) {
   } catch (const CLI::Success &done) { // --help, --version
     return app.exit(done);
   } catch (const CLI::ParseError &error) {
-    std::vector<std::string> names;
-    for (const CLI::App *command : app.get_subcommands({}))
-      names.push_back(command->get_name());
-    if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-      std::string near = dbc::frontend::didYouMean(argv[1], names);
-      std::cerr << "dbc: error: there is no command `" << argv[1] << "`" << (near.empty() ? "" : "; ") << near
-                << "\n";
+    if (std::string unknown = unknownCommand(app, argc, argv); !unknown.empty()) {
+      std::cerr << "dbc: error: " << unknown << "\n";
       return kUsage;
     }
     app.exit(error, std::cout, std::cerr);

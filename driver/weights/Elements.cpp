@@ -55,9 +55,10 @@ Status toF32(std::string_view dtype, const char *from, size_t count, float *to) 
 }
 
 std::string shownTensor(std::string_view dtype, const std::vector<int64_t> &extents) {
-  std::string text;
-  for (char c : dtype)
-    text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string text(dtype);
+  if (text[0] != '\'') // NumPy's, where letters differ in meaning by their size
+    for (char &c : text)
+      c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (size_t i = 0; i < extents.size(); ++i)
     text += (i ? ", " : "[") + std::to_string(extents[i]);
   return extents.empty() ? text : text + "]";

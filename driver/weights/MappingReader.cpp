@@ -119,7 +119,7 @@ private:
         fine = false;
       }
     }
-    fine &= readOptions(options, expr) && isWhole(expr);
+    fine = readOptions(options, expr) && fine && isWhole(expr);
     return fine ? std::optional(std::move(expr)) : std::nullopt;
   }
 

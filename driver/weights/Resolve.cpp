@@ -307,9 +307,11 @@ void sayMisfit(const MapEntry &entry, const ParamInfo &param, const Shape &shape
   if (tensors.size() > mostNotes && entry.value.kind != Kind::Tensor)
     error.note({}, "and " + std::to_string(tensors.size() - mostNotes) + " more tensors");
   const MapExpr turned = operation(Kind::Transpose, {entry.value});
+  const bool isTransposed = entry.value.kind == Kind::Transpose;
   if (shapeOf(turned, source, param.extents) == param.extents)
-    error.hint("`transpose` gives the shape: " +
-               (entry.value.kind == Kind::Tensor ? shownExpr(turned) : std::string(R"({"transpose": ..})")));
+    error.hint(isTransposed                       ? "without `transpose` it fits"
+               : entry.value.kind == Kind::Tensor ? "transposed it fits: " + shownExpr(turned)
+                                                  : R"(transposed it fits: {"transpose": ..})");
 }
 
 } // namespace
