@@ -24,9 +24,9 @@ namespace dbc::driver {
 
 namespace {
 
-/// "`fc.weight` f32[2, 3]"
+/// "`fc.weight` f32[2, 3]"; the name alone of a tensor that cannot be read
 std::string describe(const std::string &name, const std::string &dtype, const std::vector<int64_t> &extents) {
-  return "`" + io::shown(name, 200) + "` " + shownTensor(dtype, extents);
+  return "`" + io::shown(name, 200) + "`" + (dtype.empty() ? "" : " " + shownTensor(dtype, extents));
 }
 
 /// An entry as a mapping file has it.

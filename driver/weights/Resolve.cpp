@@ -121,10 +121,11 @@ private:
     const SourceTensor &about = source_.tensors()[static_cast<size_t>(tensor)];
     if (about.unreadable.empty())
       return true;
-    const std::string what =
-        bytesOfFloat(about.dtype) ? "" : " is " + shownTensor(about.dtype, about.extents);
-    diagnostics_.error(expr.range, "tensor `" + io::shown(expr.name, 200) + "`" + what +
-                                       (what.empty() ? " cannot be read: " : ": ") + about.unreadable);
+    const bool isOther = !about.dtype.empty() && bytesOfFloat(about.dtype) == 0;
+    diagnostics_.error(expr.range, "tensor `" + io::shown(expr.name, 200) + "` " +
+                                       (isOther ? "is " + shownTensor(about.dtype, about.extents)
+                                                : std::string("cannot be read")) +
+                                       ": " + about.unreadable);
     return false;
   }
 
