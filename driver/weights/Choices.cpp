@@ -59,10 +59,11 @@ static const Wanted *findRival(const std::vector<Wanted> &wanted, const std::vec
 }
 
 std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::vector<int> &chosen) {
-  std::map<std::vector<size_t>, size_t> takenBy; // who has the tensors
+  std::map<size_t, size_t> takenBy; // who has a tensor
   for (size_t w = 0; w < wanted.size(); ++w)
     if (chosen[w] >= 0)
-      takenBy[wanted[w].choices[static_cast<size_t>(chosen[w])].tensors] = w;
+      for (size_t tensor : wanted[w].choices[static_cast<size_t>(chosen[w])].tensors)
+        takenBy[tensor] = w;
   std::vector<std::string> doubts;
   for (size_t w = 0; w < wanted.size(); ++w) {
     if (chosen[w] < 0)
@@ -77,14 +78,17 @@ std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::
       if (other.tensors == own.tensors)
         continue;
       double gain = other.score - own.score;
-      // Where another has it, the two would have to change.
-      if (auto at = takenBy.find(other.tensors); at != takenBy.end()) {
-        const std::vector<Choice> &theirs = wanted[at->second].choices;
+      auto taken = std::find_if(other.tensors.begin(), other.tensors.end(),
+                                [&](size_t tensor) { return takenBy.count(tensor) > 0; });
+      if (taken != other.tensors.end()) { // the two would have to change
+        const size_t holder = takenBy.at(*taken);
+        const std::vector<Choice> &theirs = wanted[holder].choices;
+        const Choice &held = theirs[static_cast<size_t>(chosen[holder])];
         auto swapped = std::find_if(theirs.begin(), theirs.end(),
                                     [&](const Choice &each) { return each.tensors == own.tensors; });
-        if (swapped == theirs.end())
+        if (held.tensors != other.tensors || swapped == theirs.end())
           continue;
-        gain += swapped->score - theirs[static_cast<size_t>(chosen[at->second])].score;
+        gain += swapped->score - held.score;
       }
       if (gain >= -little) {
         doubts.push_back(begin + "`" + other.from + "` fits as well");
