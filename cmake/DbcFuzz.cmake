@@ -2,7 +2,7 @@
 #
 # Fuzz targets: programs that hand any bytes to a reader and abort on what must not be. scripts/fuzz.py makes their seeds
 # and runs them.
-option(DBC_FUZZ "Build the fuzz targets (needs clang), with the front end's half that knows nothing of MLIR" OFF)
+option(DBC_FUZZ "Build the fuzz targets (needs clang), with what of the front end and the driver knows nothing of MLIR" OFF)
 if(DBC_FUZZ AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "DBC_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++-22")
 endif()

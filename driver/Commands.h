@@ -22,9 +22,9 @@ namespace dbc::driver {
 /// The command line. Which options a subcommand has is said where they are declared, in dbc.cpp.
 struct Options {
   ModelOptions model;
-  std::string output;                  ///< compile: a folder; interpret, run: a file, stdout if empty
-  std::string emit;                    ///< compile: dyn, batch or kernel; empty for code
-  bool saveTemps = false;              ///< compile
+  std::string output;     ///< compile: a folder; interpret, run: a file, stdout if empty; weights map: a file
+  std::string emit;       ///< compile: dyn, batch or kernel; empty for code
+  bool saveTemps = false; ///< compile
   std::vector<std::string> printAfter; ///< compile: flags of passes
   std::string entry;                   ///< empty: the only one
   std::string input = "-";             ///< a file, - for stdin
@@ -43,6 +43,9 @@ struct Options {
   std::string profileOutput; ///< run: a file for the profile as JSON, empty for none
   TrainOptions train;        ///< train; its weights and seed are those above
   std::string rule;          ///< explain-error
+  std::string from;          ///< weights map: a file of another program
+  std::string mapping;       ///< weights map: a mapping file; empty with --suggest
+  bool suggest = false;      ///< weights map
 };
 
 Exit compileCommand(const Options &options);
@@ -54,6 +57,7 @@ Exit sampleCommand(const Options &options);
 Exit reportCommand(const Options &options);
 Exit trainCommand(const Options &options);
 Exit explainErrorCommand(const Options &options);
+Exit weightsMapCommand(const Options &options);
 
 /// Prints "dbc: error: <message>" to stderr.
 void printError(const llvm::Twine &message);

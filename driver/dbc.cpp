@@ -48,6 +48,7 @@ public:
     declareRunners();
     declareInspection();
     declareTraining();
+    declareWeights();
     CLI::App *explain = app.add_subcommand("explain-error", "print what the manual says of a rule");
     explain->add_option("RULE", o.rule, "what stands in brackets behind a message, as G3")->required();
     commands.push_back({explain, explainErrorCommand});
@@ -60,7 +61,11 @@ public:
 
 private:
   CLI::App *add(const char *name, const char *what, Exit (*function)(const Options &)) {
-    CLI::App *command = app.add_subcommand(name, what);
+    return addTo(app, name, what, function);
+  }
+  /// The same under another command.
+  CLI::App *addTo(CLI::App &above, const char *name, const char *what, Exit (*function)(const Options &)) {
+    CLI::App *command = above.add_subcommand(name, what);
     command->add_option("FILE", o.model.file, "the model, a .dyn file")->required();
     command
         ->add_option_function<std::vector<std::string>>(
@@ -303,6 +308,34 @@ private:
     addWeights(report);
   }
 
+  void declareWeights() {
+    CLI::App *weights = app.add_subcommand("weights", "weights from other programs");
+    weights->require_subcommand(1);
+    CLI::App *map =
+        addTo(*weights, "map", "make a model's weights of a PyTorch state dict", weightsMapCommand);
+    map->add_option("--from", o.from, "the tensors: safetensors, or NumPy's .npz")
+        ->required()
+        ->type_name("FILE");
+    CLI::Option *mapping = map->add_option("--mapping", o.mapping, "what each param is made of, as JSON")
+                               ->type_name("FILE.json");
+    CLI::Option *suggest = map->add_flag(
+        "--suggest", o.suggest,
+        "print a mapping by names and shapes, and to stderr what is unsure of it; with -o take it too");
+    mapping->excludes(suggest);
+    map->add_option("-o", o.output, "the weights, for --weights of other commands")
+        ->type_name("FILE.safetensors");
+    map->footer(
+        "A mapping is an object of JSON with an entry for each param of the model: a tensor's name, or\n"
+        "  {\"transpose\": X}                              the last two axes swapped\n"
+        "  {\"permute\": X, \"axes\": [2, 0, 1]}           axes in this order\n"
+        "  {\"reshape\": X}                                to the param's shape, or to \"shape\": [..]\n"
+        "  {\"gates\": X, \"from\": \"ifgo\", \"to\": \"iog\"}   blocks of rows in another order\n"
+        "  {\"concat\": [X, Y], \"axis\": 0}               one behind the other\n"
+        "  {\"add\": [X, Y]}                               the sum, as of two biases\n"
+        "  {\"stack\": \"blocks.{i}.weight\"}              all numbers; \"first\" and \"last\" are the ends\n"
+        "  0                                             each element is this number");
+  }
+
   /// An option that takes X for all parameters, and NAME=X for one, or those under it.
   template <class Number>
   void addByParameter(CLI::App *command, const char *flag, Number &all, std::map<std::string, double> &some,
@@ -421,6 +454,26 @@ private:
   Options &o;
 };
 
+/// What is wrong with the words that name a command, "weights map"; empty if each names one.
+std::string unknownCommand(CLI::App &app, int argc, char **argv) {
+  CLI::App *above = &app;
+  std::string path;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    std::vector<std::string> names;
+    for (const CLI::App *command : above->get_subcommands({}))
+      names.push_back(command->get_name());
+    if (names.empty())
+      return "";
+    if (std::find(names.begin(), names.end(), argv[i]) == names.end()) {
+      const std::string near = dbc::frontend::didYouMean(argv[i], names);
+      return "there is no command `" + path + argv[i] + "`" + (near.empty() ? "" : "; ") + near;
+    }
+    above = above->get_subcommand(argv[i]);
+    path += std::string(argv[i]) + " ";
+  }
+  return "";
+}
+
 int dispatch(int argc, char **argv) {
   CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
   app.set_version_flag("--version", "dbc " DBC_VERSION);
@@ -433,13 +486,8 @@ int dispatch(int argc, char **argv) {
   } catch (const CLI::Success &done) { // --help, --version
     return app.exit(done);
   } catch (const CLI::ParseError &error) {
-    std::vector<std::string> names;
-    for (const Command &command : line.commands)
-      names.push_back(command.app->get_name());
-    if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-      std::string near = dbc::frontend::didYouMean(argv[1], names);
-      std::cerr << "dbc: error: there is no command `" << argv[1] << "`" << (near.empty() ? "" : "; ") << near
-                << "\n";
+    if (std::string unknown = unknownCommand(app, argc, argv); !unknown.empty()) {
+      std::cerr << "dbc: error: " << unknown << "\n";
       return kUsage;
     }
     app.exit(error, std::cout, std::cerr);
@@ -467,6 +515,14 @@ int dispatch(int argc, char **argv) {
   if (options.model.gpuBlas != "never" && !options.model.device) {
     std::cerr << "dbc: error: `--gpu-blas " << options.model.gpuBlas
               << "` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`\n";
+    return kUsage;
+  }
+  if (app.got_subcommand("weights") && options.mapping.empty() && !options.suggest) {
+    std::cerr << "dbc: error: `weights map` wants `--mapping FILE`, or `--suggest` to propose one\n";
+    return kUsage;
+  }
+  if (app.got_subcommand("weights") && options.output.empty() && !options.suggest) {
+    std::cerr << "dbc: error: `--mapping` goes with `-o FILE.safetensors`, where the weights are written\n";
     return kUsage;
   }
   const bool profiled = options.profile || !options.profileOutput.empty();

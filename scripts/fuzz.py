@@ -8,6 +8,7 @@ Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
 import concurrent.futures
 import glob
+import io
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as xml
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -69,12 +71,39 @@ def safetensors_seeds():
         yield struct.pack("<Q", len(text)) + text + bytes(end)
 
 
+def tensor_seeds():
+    """State dicts, as safetensors and as .npz, stored and deflated."""
+    yield from safetensors_seeds()
+    arrays = list(npy_seeds())
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", compression) as archive:
+            for number, array in enumerate(arrays):
+                archive.writestr(f"layers.{number}.weight.npy", array)
+        yield file.getvalue()
+
+
+MAPPINGS = [
+    '{"E": "emb", "fwd.W": {"transpose": "v"}, "fwd.b": {"add": ["b", "b"]}, "s": 0.5}',
+    '{"E": {"reshape": {"permute": "emb", "axes": [1, 0]}, "shape": [10, 3]}, "fwd.W": {"stack": "row.{i}"}, "s": "s"}',
+    '{"fwd.W": {"stack": ["row.1", {"stack": "row.{j}", "index": "j", "first": 0, "last": 1}]}, // a comment\n "x": null}',
+    '{"fwd.W": {"gates": "w", "from": ["a", "bc"], "to": ["bc", "a"], "axis": 0}, "fwd.b": {"concat": ["b"]}}',
+    '{"E": {"concat": [{"gates": "emb", "from": "xy", "to": "x"}, {"gates": "emb", "from": "xy", "to": "y"}], "axis": -2}}',
+]
+
+
+def mapping_seeds():
+    return [text.encode() for text in MAPPINGS]
+
+
 TARGETS = {
     "parse": (model_seeds, 8192, ["-dict=" + os.path.join(ROOT, "frontend/fuzz/dyn.dict")]),
     "check": (model_seeds, 8192, ["-dict=" + os.path.join(ROOT, "frontend/fuzz/dyn.dict")]),
     "instances": (instance_seeds, 4096, []),
     "npy": (npy_seeds, 512, []),
     "safetensors": (safetensors_seeds, 1024, []),
+    "tensors": (tensor_seeds, 4096, []),
+    "mapping": (mapping_seeds, 1024, []),
 }
 
 

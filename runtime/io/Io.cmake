@@ -19,6 +19,7 @@ if(DBC_IO)
     io/JsonText.cpp
     io/Nearest.cpp
     io/Npy.cpp
+    io/NpyHeader.cpp
     io/Optimizer.cpp
     io/OutputValue.cpp
     io/Profile.cpp

@@ -1,9 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The .npy reader. The header is a Python dict of a fixed form, read by hand:
-//   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// The .npy reader.
 #include "File.h"
 #include "Nearest.h"
+#include "NpyHeader.h"
 #include "Result.h"
 
 #include <cstring>
@@ -13,177 +13,27 @@ namespace dbc {
 
 namespace {
 
-constexpr uint64_t max_header = 1 << 20;
-constexpr size_t max_rank = 64; // NumPy's own limit
-
-/// Reads the dict from left to right.
-class Dict {
-public:
-  explicit Dict(std::string_view text) : rest_(text) {}
-  void space() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t'))
-      rest_.remove_prefix(1);
+/// Reads what stands in a header text, and tests it against the bytes behind it.
+bool parse_header(std::string_view text, uint64_t data_size, NpyArray &array, std::string &error) {
+  static constexpr std::pair<std::string_view, NpyArray::Type> types[] = {{"<f4", NpyArray::Type::F32},
+                                                                          {"<f8", NpyArray::Type::F64},
+                                                                          {"<i4", NpyArray::Type::I32},
+                                                                          {"<i8", NpyArray::Type::I64}};
+  io::NpyHeader header;
+  if (!io::parse_npy_header(text, header, error))
+    return false;
+  if (header.fortran_order) {
+    error = "it is in Fortran order; only C order is read";
+    return false;
   }
-  bool take(std::string_view word) {
-    space();
-    if (rest_.substr(0, word.size()) != word)
-      return false;
-    rest_.remove_prefix(word.size());
-    return true;
-  }
-  bool string(std::string_view &value) {
-    space();
-    if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"'))
-      return false;
-    size_t end = rest_.find(rest_[0], 1);
-    if (end == std::string_view::npos)
-      return false;
-    value = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end + 1);
-    return value.find('\\') == std::string_view::npos;
-  }
-  bool number(int64_t &value) {
-    space();
-    size_t n = 0;
-    value = 0;
-    for (; n < rest_.size() && rest_[n] >= '0' && rest_[n] <= '9'; ++n)
-      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, rest_[n] - '0', &value))
-        return false;
-    rest_.remove_prefix(n);
-    return n > 0;
-  }
-  bool shape(std::vector<int64_t> &extents) {
-    if (!take("("))
-      return false;
-    // "()", "(3,)", "(3, 4)": a comma stands after each number but may be left out after the last of several.
-    while (!take(")")) {
-      int64_t e;
-      if (extents.size() == max_rank || !number(e))
-        return false;
-      extents.push_back(e);
-      if (!take(","))
-        return extents.size() > 1 && take(")");
+  for (const auto &[descr, type] : types)
+    if (descr == header.descr) {
+      array.type = type;
+      array.extents = header.extents;
+      return io::check_npy_size(header, static_cast<uint64_t>(descr[2] - '0'), data_size, error);
     }
-    return true;
-  }
-  bool done() {
-    space();
-    return rest_.empty();
-  }
-
-private:
-  std::string_view rest_;
-};
-
-bool header(std::string_view text, NpyArray &array, std::string &error) {
-  Dict dict(text);
-  bool descr = false, order = false, shape = false;
-  error = "its header is not a dict of 'descr', 'fortran_order' and 'shape'";
-  if (!dict.take("{"))
-    return false;
-  while (!dict.take("}")) {
-    std::string_view key, value;
-    if (!dict.string(key) || !dict.take(":"))
-      return false;
-    if (key == "descr" && !descr) {
-      descr = true;
-      if (!dict.string(value)) {
-        error = "records are not read, only the dtypes '<f4', '<f8', '<i4' and '<i8'";
-        return false;
-      }
-      if (value == "<f4")
-        array.type = NpyArray::Type::F32;
-      else if (value == "<f8")
-        array.type = NpyArray::Type::F64;
-      else if (value == "<i4")
-        array.type = NpyArray::Type::I32;
-      else if (value == "<i8")
-        array.type = NpyArray::Type::I64;
-      else {
-        error = "its dtype is '" + io::shown(value) + "'; '<f4', '<f8', '<i4' and '<i8' are read";
-        return false;
-      }
-    } else if (key == "fortran_order" && !order) {
-      order = true;
-      if (dict.take("True")) {
-        error = "it is in Fortran order; only C order is read";
-        return false;
-      }
-      if (!dict.take("False"))
-        return false;
-    } else if (key == "shape" && !shape) {
-      shape = true;
-      if (!dict.shape(array.extents)) {
-        error = "its shape is not a tuple of extents";
-        return false;
-      }
-    } else {
-      error = "its header has the key '" + io::shown(key) + "'" +
-              (key == "descr" || key == "fortran_order" || key == "shape" ? " twice" : "");
-      return false;
-    }
-    if (!dict.take(",")) {
-      if (!dict.take("}"))
-        return false;
-      break;
-    }
-  }
-  if (!dict.done() || !descr || !order || !shape)
-    return false;
-  error.clear();
-  return true;
-}
-
-/// Splits a file's beginning: where its header text and its data begin. `head` is at least 12 bytes or the
-/// whole file.
-bool preamble(std::string_view head, uint64_t file_size, uint64_t &text_begin, uint64_t &data_begin,
-              std::string &error) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(head[i]); };
-  error = "it is not a .npy file";
-  if (head.size() < 10 || head.substr(0, 6) != "\x93NUMPY")
-    return false;
-  unsigned major = byte(6), minor = byte(7);
-  if (major < 1 || major > 3 || minor != 0) {
-    error = "its format version is " + std::to_string(major) + "." + std::to_string(minor) +
-            "; 1.0, 2.0 and 3.0 are read";
-    return false;
-  }
-  uint64_t length = byte(8) | byte(9) << 8;
-  text_begin = 10;
-  if (major > 1) {
-    if (head.size() < 12)
-      return false;
-    length |= static_cast<uint64_t>(byte(10)) << 16 | static_cast<uint64_t>(byte(11)) << 24;
-    text_begin = 12;
-  }
-  data_begin = text_begin + length;
-  if (length > max_header || data_begin > file_size) {
-    error = "its header would have " + std::to_string(length) + " bytes";
-    return false;
-  }
-  return true;
-}
-
-bool data_size(const NpyArray &array, uint64_t have, std::string &error) {
-  bool wide = array.type == NpyArray::Type::F64 || array.type == NpyArray::Type::I64;
-  // The extents other than zero must multiply without overflow even where another is zero: then so does every
-  // part of the product, in whatever order a user takes it.
-  int64_t want = wide ? 8 : 4;
-  bool empty = false;
-  for (int64_t e : array.extents) {
-    empty |= e == 0;
-    if (e != 0 && __builtin_mul_overflow(want, e, &want)) {
-      error = "its shape is beyond all bounds";
-      return false;
-    }
-  }
-  if (empty)
-    want = 0;
-  if (static_cast<uint64_t>(want) != have) {
-    error = "its shape needs " + std::to_string(want) + " bytes of data, it has " + std::to_string(have);
-    return false;
-  }
-  return true;
+  error = "its dtype is '" + io::shown(header.descr) + "'; '<f4', '<f8', '<i4' and '<i8' are read";
+  return false;
 }
 
 template <typename T> void widen(const std::vector<unsigned char> &bytes, std::vector<double> &to) {
@@ -222,8 +72,8 @@ Status parse_npy(std::string_view bytes, NpyArray &array) {
     NpyArray read;
     std::string error;
     uint64_t text = 0, data = 0;
-    if (!preamble(bytes, bytes.size(), text, data, error) ||
-        !header(bytes.substr(text, data - text), read, error) || !data_size(read, bytes.size() - data, error))
+    if (!io::npy_preamble(bytes, bytes.size(), text, data, error) ||
+        !parse_header(bytes.substr(text, data - text), bytes.size() - data, read, error))
       return io::failure("not readable as .npy: " + error);
     read.bytes.assign(bytes.begin() + static_cast<ptrdiff_t>(data), bytes.end());
     array = std::move(read);
@@ -243,12 +93,12 @@ Status read_npy(const std::string &path, NpyArray &array) {
       return io::failure(error);
     NpyArray read;
     uint64_t text = 0, data = 0;
-    if (!preamble(std::string_view(start, n), file.size(), text, data, error))
+    if (!io::npy_preamble(std::string_view(start, n), file.size(), text, data, error))
       return io::failure("`" + path + "`: " + error);
     std::string head(data - text, '\0');
     if (!file.read(text, head.data(), head.size(), error))
       return io::failure(error);
-    if (!header(head, read, error) || !data_size(read, file.size() - data, error))
+    if (!parse_header(head, file.size() - data, read, error))
       return io::failure("`" + path + "`: " + error);
     read.bytes.resize(file.size() - data);
     if (!file.read(data, read.bytes.data(), read.bytes.size(), error))

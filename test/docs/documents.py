@@ -128,10 +128,11 @@ def check_text(text, folder, root):
             if not os.path.exists(os.path.join(root, words[0])):
                 raise Wrong(f"there is no {words[0]}")
         elif words[0] == "dbc" and len(words) > 1:
-            code, printed = run(f"dbc {words[1]} --help", root)
+            command = re.match(r"(?:[a-z][a-z-]*(?: |$))*", " ".join(words[1:]))[0] or words[1]
+            code, printed = run(f"dbc {command} --help", root)
             options = [option for option in re.findall(r" (--[\w-]+|-\w)", span) if option not in printed]
             if code or options:
-                raise Wrong(f"`{span}`: dbc has no {' '.join(options) or words[1]}")
+                raise Wrong(f"`{span}`: dbc has no {' '.join(options) or command}")
 
 
 def run_document(path, root, build, scratch):

@@ -1,0 +1,333 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/weights/Layers.h"
+#include "driver/weights/Names.h"
+#include <algorithm>
+#include <map>
+
+namespace dbc::driver {
+
+using Kind = MapExpr::Kind;
+using Shape = std::vector<int64_t>;
+
+namespace {
+
+//---- What is known of nn and of PyTorch ----
+
+/// What a param of a layer may be made of, the first that fits. Names are those within a module.
+struct Role {
+  const char *param;
+  std::vector<MapExpr> ways;
+};
+/// How a module of PyTorch gives the params of a layer.
+struct Layer {
+  std::vector<Role> roles;
+  const char *gates = ""; ///< the order of its blocks of rows, in words
+};
+
+MapExpr zeros() {
+  MapExpr expr;
+  expr.kind = Kind::Number;
+  return expr;
+}
+
+const std::vector<Layer> &layers() {
+  auto tensor = [](const char *name) { return tensorExpr(name); };
+  auto one = [&](Kind kind, const char *name) { return operation(kind, {tensor(name)}); };
+  MapExpr positions = one(Kind::Permute, "weight");
+  positions.numbers = {2, 0, 1};
+  const Role weightIh = {"W", {tensor("weight_ih")}}, weightHh = {"U", {tensor("weight_hh")}},
+             bias = {"b", {tensor("bias"), zeros()}};
+  const MapExpr oneBehindOther =
+      operation(Kind::Concat, {tensor("q_proj_weight"), tensor("k_proj_weight"), tensor("v_proj_weight")});
+  static const std::vector<Layer> all = {
+      // LSTM, GRU
+      {{weightIh, weightHh, {"b", {operation(Kind::Add, {tensor("bias_ih"), tensor("bias_hh")}), zeros()}}},
+       "i f g o"},
+      {{weightIh, weightHh, {"b", {tensor("bias_ih"), zeros()}}, {"d", {tensor("bias_hh"), zeros()}}},
+       "r z g"},
+      // MultiheadAttention
+      {{{"W", {tensor("in_proj_weight"), oneBehindOther}}, {"b", {tensor("in_proj_bias"), zeros()}}},
+       "query, key, value"},
+      // Linear, Conv1d
+      {{{"W", {tensor("weight"), one(Kind::Transpose, "weight"), operation(Kind::Reshape, {positions})}},
+        bias}},
+      // Embedding
+      {{{"W", {tensor("weight"), one(Kind::Transpose, "weight")}}}},
+      // LayerNorm
+      {{{"g", {tensor("weight")}}, bias}},
+  };
+  return all;
+}
+
+//---- The model's layers ----
+
+/// Params with the same path but for their own name.
+struct LayerParams {
+  std::string path;
+  std::map<std::string, int32_t> params; ///< by their own names
+};
+
+std::vector<LayerParams> layersOf(const ModelInfo &model) {
+  std::vector<LayerParams> found;
+  std::map<std::string, size_t> byPath;
+  for (size_t p = 0; p < model.params.size(); ++p) {
+    const std::string &name = model.params[p].name;
+    const size_t dot = name.rfind('.');
+    if (dot == std::string::npos)
+      continue;
+    const auto [at, isNew] = byPath.emplace(name.substr(0, dot), found.size());
+    if (isNew)
+      found.push_back({at->first, {}});
+    found[at->second].params.emplace(name.substr(dot + 1), static_cast<int32_t>(p));
+  }
+  return found;
+}
+
+//---- The file's modules ----
+
+/// Tensors of one module, of a recurrent one those of a layer and direction.
+struct Module {
+  std::string name;                      ///< "encoder.rnn", "encoder.rnn.l0_reverse"
+  std::map<std::string, size_t> tensors; ///< by their names within it: "weight", "weight_ih"
+};
+
+/// Where a tensor's name within its module begins, and how long it is: of weight_ih_l0_reverse the first
+/// nine.
+void splitName(const std::string &name, std::string &module, std::string &own) {
+  const size_t dot = name.rfind('.');
+  own = dot == std::string::npos ? name : name.substr(dot + 1);
+  module = dot == std::string::npos ? "" : name.substr(0, dot);
+  for (const char *base : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}) {
+    const std::string start = std::string(base) + "_";
+    if (own.compare(0, start.size(), start) == 0) {
+      module += (module.empty() ? "" : ".") + own.substr(start.size());
+      own = base;
+    }
+  }
+}
+
+std::vector<Module> modulesOf(const TensorSource &source) {
+  std::map<std::string, Module> byName;
+  for (size_t t = 0; t < source.tensors().size(); ++t) {
+    std::string module, own;
+    splitName(source.tensors()[t].name, module, own);
+    if (source.tensors()[t].unreadable.empty())
+      byName[module].tensors.emplace(own, t);
+  }
+  std::vector<Module> modules;
+  for (auto &[name, module] : byName) {
+    modules.push_back(std::move(module));
+    modules.back().name = name;
+  }
+  std::sort(modules.begin(), modules.end(),
+            [](const Module &a, const Module &b) { return inNaturalOrder(a.name, b.name); });
+  return modules;
+}
+
+/// Modules whose names differ in one number.
+using Row = std::map<int64_t, const Module *>;
+
+std::map<std::string, Row> rowsOf(const std::vector<Module> &modules) {
+  std::map<std::string, Row> rows;
+  for (const Module &module : modules)
+    for (const NumberInName &number : numbersIn(module.name))
+      rows[number.pattern].emplace(number.number, &module);
+  return rows;
+}
+
+//---- One with the other ----
+
+class Fitter {
+public:
+  Fitter(const ModelInfo &model, const std::vector<bool> &isOfLibrary, const TensorSource &source)
+      : model_(model), isOfLibrary_(isOfLibrary), source_(source), modules_(modulesOf(source)),
+        rows_(rowsOf(modules_)) {}
+
+  Wanted choicesFor(const LayerParams &wanted) {
+    Wanted result{wanted.path, {}};
+    for (const Layer &layer : layers()) {
+      if (layer.roles.size() != wanted.params.size() ||
+          !std::all_of(layer.roles.begin(), layer.roles.end(),
+                       [&](const Role &role) { return wanted.params.count(role.param) > 0; }))
+        continue;
+      for (const Module &module : modules_)
+        tryModules(wanted, layer, {&module}, std::nullopt, result.choices);
+      tryRows(wanted, layer, result.choices);
+    }
+    return result;
+  }
+
+private:
+  /// Tables of layers: as many modules as the axis in front has elements, with numbers that follow on
+  /// another.
+  void tryRows(const LayerParams &wanted, const Layer &layer, std::vector<Choice> &choices) {
+    const Shape &some = shapeOfParam(wanted.params.begin()->second);
+    if (some.empty())
+      return;
+    const int64_t count = some[0];
+    for (const auto &[pattern, row] : rows_)
+      for (const auto &[first, module] : row) {
+        std::vector<const Module *> run;
+        for (auto at = row.find(first); at != row.end() && static_cast<int64_t>(run.size()) < count &&
+                                        at->first == first + static_cast<int64_t>(run.size());
+             ++at)
+          run.push_back(at->second);
+        if (static_cast<int64_t>(run.size()) == count)
+          tryModules(wanted, layer, run, first, choices);
+      }
+  }
+
+  /// Adds a choice if the modules give all params: one module for a layer, or those from a number `first` on
+  /// for a table of layers.
+  void tryModules(const LayerParams &wanted, const Layer &layer, const std::vector<const Module *> &modules,
+                  std::optional<int64_t> first, std::vector<Choice> &choices) {
+    Choice choice;
+    for (const Role &role : layer.roles)
+      if (!addValue(role, wanted.params.at(role.param), modules, first, choice))
+        return;
+    if (choice.tensors.empty())
+      return;
+    std::sort(choice.tensors.begin(), choice.tensors.end());
+    choice.from = nameOf(*modules[0]) + (modules.size() > 1 ? "` to `" + modules.back()->name : "");
+    choice.score += likeness(wordsOfParam(wanted.path), wordsOf(modules[0]->name));
+    // A module that has more than the layer takes is probably another.
+    if (modules[0]->tensors.size() * modules.size() > choice.tensors.size())
+      choice.score -= 0.3;
+    if (*layer.gates && !isOfLibrary_[static_cast<size_t>(wanted.params.begin()->second)])
+      choice.doubt = std::string("gates are taken to stand as in PyTorch, ") + layer.gates +
+                     ", which dbc cannot know of a layer that is not one of nn";
+    choices.push_back(std::move(choice));
+  }
+
+  /// A module that was saved by itself has no name; its first tensor has.
+  std::string nameOf(const Module &module) const {
+    return module.name.empty() ? source_.tensors()[module.tensors.begin()->second].name : module.name;
+  }
+
+  bool addValue(const Role &role, int32_t param, const std::vector<const Module *> &modules,
+                std::optional<int64_t> first, Choice &choice) {
+    Shape shape = shapeOfParam(param);
+    if (first && (shape.empty() || shape[0] != static_cast<int64_t>(modules.size())))
+      return false;
+    if (first)
+      shape.erase(shape.begin());
+    for (const MapExpr &way : role.ways) {
+      if (way.kind == Kind::Number) {
+        // Only of a module that lacks the tensor, not of one whose tensor has another shape.
+        if (hasAny(role, *modules[0]))
+          return false;
+        choice.values.emplace_back(param, way);
+        choice.score -= 0.3;
+        choice.doubt = "it has no bias, which is taken to be 0";
+        return true;
+      }
+      std::vector<MapExpr> each;
+      for (const Module *module : modules) {
+        MapExpr value = way;
+        if (!fill(value, *module) || shapeOf(value, source_, shape) != shape)
+          break;
+        each.push_back(std::move(value));
+      }
+      MapExpr value = each.empty() ? way : each[0];
+      if (each.size() < modules.size() || (first && !makePattern(each, value)))
+        continue;
+      for (const MapExpr &one : each)
+        tensorsOf(one, source_, choice.tensors);
+      if (way.kind == Kind::Transpose)
+        choice.score -= 0.2;
+      if (first)
+        value = stackOf(std::move(value), *first, *first + static_cast<int64_t>(modules.size()) - 1, source_);
+      choice.values.emplace_back(param, std::move(value));
+      return true;
+    }
+    return false;
+  }
+  static bool hasAny(const Role &role, const Module &module) {
+    auto has = [&](const MapExpr &expr) { return module.tensors.count(expr.name) > 0; };
+    return std::any_of(role.ways.begin(), role.ways.end(), [&](const MapExpr &way) {
+      return has(way) || std::any_of(way.operands.begin(), way.operands.end(), has);
+    });
+  }
+  /// Puts the module's tensors for their names within it.
+  bool fill(MapExpr &value, const Module &module) const {
+    if (value.kind == Kind::Tensor) {
+      auto at = module.tensors.find(value.name);
+      if (at == module.tensors.end())
+        return false;
+      value.name = source_.tensors()[at->second].name;
+    }
+    return std::all_of(value.operands.begin(), value.operands.end(),
+                       [&](MapExpr &operand) { return fill(operand, module); });
+  }
+  /// Makes `pattern`, the first of expressions whose names differ in a number, one of them all.
+  static bool makePattern(const std::vector<MapExpr> &each, MapExpr &pattern) {
+    if (pattern.kind == Kind::Tensor) {
+      for (const NumberInName &number : numbersIn(pattern.name)) {
+        const int64_t last = number.number + static_cast<int64_t>(each.size()) - 1;
+        if (withNumber(number.pattern, "i", last) == each.back().name) {
+          pattern.name = number.pattern;
+          return true;
+        }
+      }
+      return false;
+    }
+    for (size_t k = 0; k < pattern.operands.size(); ++k) {
+      std::vector<MapExpr> operands;
+      for (const MapExpr &expr : each)
+        operands.push_back(expr.operands[k]);
+      if (!makePattern(operands, pattern.operands[k]))
+        return false;
+    }
+    return true;
+  }
+  const Shape &shapeOfParam(int32_t param) const { return model_.params[static_cast<size_t>(param)].extents; }
+
+  const ModelInfo &model_;
+  const std::vector<bool> &isOfLibrary_;
+  const TensorSource &source_;
+  const std::vector<Module> modules_;
+  const std::map<std::string, Row> rows_;
+};
+
+} // namespace
+
+MapExpr stackOf(MapExpr pattern, int64_t first, int64_t last, const TensorSource &source) {
+  const MapExpr *some = &pattern;
+  while (some->kind != Kind::Tensor)
+    some = &some->operands[0];
+  const bool goesOn = source.find(withNumber(some->name, "i", last + 1)) >= 0;
+  MapExpr stack = operation(Kind::Stack, {std::move(pattern)});
+  stack.isPattern = true;
+  if (first > 0)
+    stack.first = first;
+  if (goesOn)
+    stack.last = last;
+  return stack;
+}
+
+std::vector<std::string> wordsOfParam(const std::string &path) {
+  static const std::map<std::string, std::string> known = {
+      {"fwd", ""},         {"forward", ""}, {"bwd", "reverse"}, {"backward", "reverse"},
+      {"back", "reverse"}, {"first", "0"},  {"above", "1"}};
+  std::vector<std::string> words;
+  for (std::string &word : wordsOf(path)) {
+    auto at = known.find(word);
+    if (at == known.end())
+      words.push_back(std::move(word));
+    else if (!at->second.empty())
+      words.push_back(at->second);
+  }
+  return words;
+}
+
+std::vector<Wanted> modulesForLayers(const ModelInfo &model, const std::vector<bool> &isOfLibrary,
+                                     const TensorSource &source) {
+  Fitter fitter(model, isOfLibrary, source);
+  std::vector<Wanted> wanted;
+  for (const LayerParams &layer : layersOf(model))
+    wanted.push_back(fitter.choicesFor(layer));
+  return wanted;
+}
+
+} // namespace dbc::driver
