@@ -263,16 +263,15 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   global_ += kernel::blockBytes(op, model_.bytes("real"));
 }
 
-/// In large-M tiles what warps add up of several products has the same memory, which comes first.
 void KernelEmitter::emitShared(kernel::LocalOp op, const std::string &element, const std::string &name) {
-  const bool sums = !kernel::isOfRows(op);
+  if (hasLargeM() && !kernel::isOfRows(op))
+    return emitSums(op, element, name);
   const int64_t bytes = kernel::blockBytes(op, model_.bytes("real")),
-                largeMBytes = hasLargeM() ? kernel::blockBytes(op, model_.bytes("real"), true) : bytes;
-  std::string extents, offset = either(shared_, sums ? 0 : largeMShared_), all = name;
+                largeMBytes = hasLargeM() ? kernel::largeMBytes(op) : bytes;
+  std::string extents, offset = either(shared_, largeMShared_), all = name;
   for (auto [axis, extent] : llvm::enumerate(op.getType().getShape()))
-    extents += (axis > 0 ? " * " : "") + (axis == 0 && !sums ? rowsText() : std::to_string(extent));
-  if (hasLargeM() && sums)
-    extents = either(llvm::product_of(op.getType().getShape()), largeMBytes / 4);
+    extents +=
+        (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
   kernel::ProductOp product = largeMTiles() > 1 ? kernel::productOfTiles(func_) : kernel::ProductOp();
   if (product && product.getInto() == op.getResult()) {
     all = scope_->fresh(name + "_of_tiles");
@@ -282,7 +281,26 @@ void KernelEmitter::emitShared(kernel::LocalOp op, const std::string &element, c
   }
   out_->line("DBC_SHARED(" + commas({element, all, offset, extents}) + ");");
   shared_ += bytes;
-  largeMShared_ = hasLargeM() && sums ? std::max(largeMShared_, largeMBytes) : largeMShared_ + largeMBytes;
+  largeMShared_ += largeMBytes;
+}
+
+/// What warps add up of a function's products is one array, which comes first: each has a part of it, or in
+/// large-M tiles all of it.
+void KernelEmitter::emitSums(kernel::LocalOp op, const std::string &element, const std::string &name) {
+  if (allSums_.empty()) {
+    int64_t bytes = 0;
+    kernel::FuncOp(func_).walk([&](kernel::LocalOp local) {
+      if (local->use_empty() || kernel::isOfRows(local))
+        return;
+      bytes += kernel::blockBytes(local, model_.bytes("real"));
+      largeMShared_ = std::max(largeMShared_, kernel::largeMBytes(local));
+    });
+    allSums_ = name;
+    out_->line("DBC_SHARED(" + commas({element, name, "0", either(bytes / 4, largeMShared_ / 4)}) + ");");
+  } else {
+    out_->line(element + " *const " + name + " = " + allSums_ + " + (" + either(shared_ / 4, 0) + ");");
+  }
+  shared_ += kernel::blockBytes(op, model_.bytes("real"));
 }
 
 //===-- Products ----------------------------------------------------------------------------------------===//

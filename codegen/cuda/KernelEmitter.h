@@ -67,6 +67,7 @@ private:
   /// A number of each kernel: the one in large-M tiles may be another.
   std::string either(int64_t number, int64_t largeM) const;
   void emitShared(kernel::LocalOp op, const std::string &element, const std::string &name);
+  void emitSums(kernel::LocalOp op, const std::string &element, const std::string &name);
   std::string recordError(mlir::Operation *op, const std::string &row,
                           const std::vector<std::string> &numbers);
   /// `condition`, where one thread alone is to act on it.
@@ -82,6 +83,7 @@ private:
   /// Where a block may have several tiles at once: the first one and the one in hand; what begins the
   /// declaration of what the product gives of a tile, and its size.
   std::string firstTile_, tile_, ofTile_, sizeOfTile_;
+  std::string allSums_; ///< what warps add up of all products
   /// Bytes of the locals that were printed so far.
   int64_t global_ = 0, shared_ = 0, largeMShared_ = 0;
 };
