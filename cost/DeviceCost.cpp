@@ -21,7 +21,9 @@ static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
                      bool inLoop, int64_t blockGroups) {
   const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, blockGroups);
-  const int64_t items = up(rows, own) * up(own, block) * kernel.tiles;
+  const bool largeM = block != kernel.rows;
+  const int64_t atOnce = largeM ? kernel.largeMTiles : 1; // tiles of a block
+  const int64_t items = up(rows, own) * up(own, block) * up(kernel.tiles, atOnce);
   const int64_t each = up(items, processors);
   const int64_t most = std::min(own, block); // rows of the fullest block
   // The share that a processor has of L2 while so many ask.
@@ -33,21 +35,25 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   for (const ProductShape &product : kernel.products) {
     const double matrix = double(product.outputs) * double(product.inputs);
     const bool plain = product.instruction == "ffma";
-    mac += double(plain ? most : up(most, cuda::kMTile) * cuda::kMTile) * matrix /
-           device.rate(product.instruction);
-    weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) /
+    const double outputs =
+        double(largeM && product.largeMOutputs > 0 ? product.largeMOutputs : product.outputs * atOnce);
+    // Large-M tiles multiply empty rows, too.
+    const int64_t multiplied = plain ? most : largeM ? block : up(most, cuda::kMTile) * cuda::kMTile;
+    mac += double(multiplied) * outputs * double(product.inputs) / device.rate(product.instruction);
+    weights += (product.shared ? 1 : double(most)) * matrix * double(atOnce) * sizeof(float) /
                (inShared && product.resident ? device.shared_bytes_per_clock : share);
     if (plain)
-      chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) *
+      chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) * double(atOnce) *
                double(product.inputs) * device.product_step_clocks;
   }
   for (const ElementsShape &elements : kernel.elements)
     chain += double(up(most * elements.elements, kernel.threads)) * double(elements.operations) *
-             device.operation_clocks;
+             double(atOnce) * device.operation_clocks;
   // Each tile reads its operands, and writes what is its own.
   const double bytes =
-      double(most) * (double(kernel.bytesRead) + double(kernel.bytesWritten) / double(kernel.tiles)) / share;
-  const bool largeM = block != kernel.rows;
+      double(most) *
+      (double(kernel.bytesRead) + double(kernel.bytesWritten) * double(atOnce) / double(kernel.tiles)) /
+      share;
   double resident = std::min(device.threads_per_processor / double(kernel.threads),
                              double(largeM ? kernel.largeMResidentBlocks : kernel.residentBlocks));
   const int64_t shared = largeM ? kernel.largeMShared
@@ -62,7 +68,8 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
 
 /// Whether a launch of its own has large-M tiles.
 static bool isLargeM(const KernelShape &kernel, int64_t rows) {
-  return kernel.largeM > 0 && up(rows, kernel.largeM) * kernel.tiles >= cuda::kLargeMBlocks;
+  return kernel.largeM > 0 &&
+         up(rows, kernel.largeM) * up(kernel.tiles, kernel.largeMTiles) >= cuda::kLargeMBlocks;
 }
 
 double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop,

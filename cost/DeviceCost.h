@@ -39,9 +39,10 @@ namespace dbc::cost {
 struct ProductShape {
   int64_t outputs = 0, inputs = 0; ///< of a row and a tile; on the tensor cores with what fills their tiles
   std::string instruction;
-  int64_t rowsAtOnce = 1; ///< plain products: rows of which one thread takes an output at once
-  bool shared = false;    ///< all rows of a block read the same weights, else each has a matrix of its own
-  bool resident = false;  ///< the weights are resident in shared memory in a persistent kernel
+  int64_t rowsAtOnce = 1;    ///< plain products: rows of which one thread takes an output at once
+  bool shared = false;       ///< all rows of a block read the same weights, else each has a matrix of its own
+  bool resident = false;     ///< the weights are resident in shared memory in a persistent kernel
+  int64_t largeMOutputs = 0; ///< in large-M tiles; 0: the same
 };
 /// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
 /// one thread does one behind the other. A row that is a warp's has one for each of its lanes.
@@ -64,6 +65,7 @@ struct KernelShape {
   std::string name;                ///< of the stage
   int64_t rows = 1, tiles = 1;     ///< of a block; blocks share tiles
   int64_t largeM = 0;              ///< rows of a block in a launch of many; 0: the same
+  int64_t largeMTiles = 1;         ///< tiles that it has at once there
   int64_t threads = 1, shared = 0; ///< of a block; bytes of shared memory
   int64_t residentBlocks = 1;      ///< that a processor's registers are for at once
   int64_t largeMShared = 0, largeMResidentBlocks = 1;

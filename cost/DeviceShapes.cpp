@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "cost/DeviceShapes.h"
-#include "ir/Kernel/Kernel.h"
+#include "ir/Kernel/LargeM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -65,18 +65,27 @@ static int64_t elementsOf(Value count) {
 // The compiler plans for the tensor cores and blocks of threads that the runtime has.
 static_assert(kernel::kNTile == cuda::kNTile && kernel::kKTile == cuda::kKTile &&
               kernel::kMTile == cuda::kMTile && kernel::kWarps == cuda::kWarps &&
-              kernel::kLanes == cuda::kWarp && kernel::kLargeMRows == cuda::kLargeMRows);
+              kernel::kLanes == cuda::kWarp && kernel::kLargeMRows == cuda::kLargeMRows &&
+              kernel::kMostNTilesOfWarp == cuda::kMostNTilesOfWarp &&
+              kernel::largeMScratch(10, 3) == cuda::large_m_scratch(10, 3) * int64_t(sizeof(float)));
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
   constexpr int64_t kRowsAtOnce = 4; // dbc/cuda/products.h: rows that share each load of a weight
   auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
-  if (product.getSums())
-    return {weights.getNTileCount() * kernel::kNTile, weights.getKTileCount() * kernel::kKTile,
-            kernel::stringifyInstruction(weights.getContract()->getInstruction()).str(), 1, true};
+  const int64_t outputs = kernel::outputsOf(product);
+  if (product.getSums()) {
+    auto func = product->getParentOfType<kernel::FuncOp>();
+    const int64_t atOnce = kernel::productOfTiles(func) == product ? kernel::largeMTiles(func) : 1;
+    ProductShape shape{weights.getNTileCount() * kernel::kNTile, weights.getKTileCount() * kernel::kKTile,
+                       kernel::stringifyInstruction(weights.getContract()->getInstruction()).str(), 1, true};
+    // Of several tiles empty halves of N tiles are left out; a single tile is filled up to what warps have.
+    const int64_t nTiles = kernel::largeMNTiles(outputs, atOnce) * kernel::kNTile;
+    shape.largeMOutputs = atOnce > 1 ? atOnce * llvm::alignTo(outputs, kernel::kNTile / 2)
+                                     : int64_t(llvm::alignTo(outputs, nTiles));
+    return shape;
+  }
   const bool one = !weights.getTables();
-  const int64_t outputs =
-      product.getTile() ? *weights.getGates() * *weights.getWidth() : int64_t(weights.getOut());
   return {outputs, int64_t(weights.getIn()), "ffma", one ? kRowsAtOnce : 1, one};
 }
 
@@ -85,6 +94,7 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.name = func.getStageName().str();
   shape.threads = cuda::kThreads;
   shape.largeM = func.getLargeM().value_or(0);
+  shape.largeMTiles = shape.largeM > 0 ? kernel::largeMTiles(func) : 1;
   shape.tiles = func.getTiles().value_or(1);
   shape.bytesRead =
       func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);

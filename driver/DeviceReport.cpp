@@ -2,6 +2,7 @@
 
 #include "driver/DeviceReport.h"
 #include "codegen/cuda/DeviceArrays.h"
+#include "ir/Kernel/LargeM.h"
 #include "llvm/ADT/STLExtras.h"
 #include <dbc/cuda/arrays.h>
 #include <dbc/cuda/blas.h>
@@ -45,6 +46,7 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
   report.largeM = func.getLargeM().value_or(0);
+  report.largeMTiles = report.largeM > 0 ? kernel::largeMTiles(func) : 1;
   report.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.largeM > 0);
   report.largeMRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.largeM > 0));
   func.walk([&](Operation *op) {
@@ -117,6 +119,8 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
     out << "  " << kernel.name << ": " << either(kernel.rows, kernel.largeM) << " rows a block of threads";
     if (kernel.tiles > 1)
       out << ", " << kernel.tiles << " tiles";
+    if (kernel.largeMTiles > 1)
+      out << ", of which a block of " << kernel.largeM << " rows has " << kernel.largeMTiles << " at once";
     out << ", " << either(kernel.shared, kernel.largeMShared) << " bytes shared";
     if (kernel.global > 0)
       out << " and " << kernel.global << " bytes of global memory, as they do not fit";
@@ -162,6 +166,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
                                          {"large_m_shared_bytes", kernel.largeMShared},
+                                         {"large_m_tiles", kernel.largeMTiles},
                                          {"global_bytes", kernel.global},
                                          {"registers", kernel.registers},
                                          {"large_m_registers", kernel.largeMRegisters},

@@ -24,11 +24,12 @@ struct ProductReport {
 };
 
 struct KernelReport {
-  std::string name;   ///< of the stage
-  int64_t rows = 0;   ///< of a block of threads
-  int64_t largeM = 0; ///< in a launch of many rows; 0: the same
-  int64_t tiles = 1;  ///< that blocks share
-  int64_t shared = 0; ///< bytes of shared memory of a block, of global memory if that does not do
+  std::string name;        ///< of the stage
+  int64_t rows = 0;        ///< of a block of threads
+  int64_t largeM = 0;      ///< in a launch of many rows; 0: the same
+  int64_t largeMTiles = 1; ///< that a block has at once there
+  int64_t tiles = 1;       ///< that blocks share
+  int64_t shared = 0;      ///< bytes of shared memory of a block, of global memory if that does not do
   int64_t global = 0;
   int64_t registers = 0;                         ///< the most that a thread may have
   int64_t largeMShared = 0, largeMRegisters = 0; ///< in a launch of many rows

@@ -60,15 +60,16 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
     arguments.insert(arguments.end(), parameters.begin(), parameters.end());
     return "dbc::cuda::launch(" + commas(arguments) + ");";
   };
-  auto blocksOf = [&](int64_t rows) {
-    std::vector<std::string> arguments = {begin, end, std::to_string(rows), std::to_string(emitter.tiles())};
+  auto blocksOf = [&](int64_t rows, int64_t tiles) {
+    std::vector<std::string> arguments = {begin, end, std::to_string(rows), std::to_string(tiles)};
     if (emitter.blockScratch() > 0)
       arguments.push_back(std::to_string(kScratchBlocks));
     return "dbc::cuda::blocks_of(" + commas(arguments) + ")";
   };
   if (!emitter.hasLargeM())
-    return out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
-  out.line("const int32_t large_m_blocks = " + blocksOf(emitter.largeMRows()) + ";");
+    return out.line(launch(kernel, blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
+  out.line("const int32_t large_m_blocks = " +
+           blocksOf(emitter.largeMRows(), divideCeil(emitter.tiles(), emitter.largeMTiles())) + ";");
   const std::string largeMKernel = kernel + "<" + std::to_string(emitter.largeMRows()) + ">";
   std::string condition = "large_m_blocks >= large_m_from";
   if (emitter.largeMSharedBytes() > kernel::kSharedOfAll)
@@ -76,8 +77,8 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
                  commas({largeMKernel, std::to_string(emitter.largeMSharedBytes())}) + ")";
   out.line("if (" + condition + ")");
   out.line("  return " + launch(largeMKernel, "large_m_blocks", emitter.largeMSharedBytes()));
-  out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">", blocksOf(emitter.rows()),
-                  emitter.sharedBytes()));
+  out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">",
+                  blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
 }
 
 std::string launcherParameters(const std::string &own, bool usesLargeM, bool usesStream) {

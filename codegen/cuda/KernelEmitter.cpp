@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "codegen/cuda/KernelEmitter.h"
+#include "ir/Kernel/LargeM.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -12,7 +13,7 @@ KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, co
                              kernel::FuncOp func)
     : FunctionEmitter(model, program, func), arrays_(arrays) {
   for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows",
-                         "block_group", "BlockGroup"})
+                         "kTiles", "block_group", "BlockGroup"})
     top_.reserve(word);
   func.walk([&](kernel::BlocksOp blocks) { rows_ = blocks.getSize(); });
 }
@@ -36,6 +37,13 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
 }
 
 int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
+int64_t KernelEmitter::largeMTiles() const { return hasLargeM() ? kernel::largeMTiles(func_) : 1; }
+
+std::string KernelEmitter::either(int64_t number, int64_t largeM) const {
+  return !hasLargeM() || number == largeM ? std::to_string(number)
+                                          : "kRows == " + std::to_string(rows()) + " ? " +
+                                                std::to_string(number) + " : " + std::to_string(largeM);
+}
 
 std::string KernelEmitter::arraySource(StringRef symbol) {
   return uses_(model_.array(program_, symbol).member);
@@ -93,6 +101,8 @@ void KernelEmitter::emitStageHead(Writer &out) {
     shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(largeMRows()) + " rows";
   if (tiles() > 1)
     shape += " of one of " + std::to_string(tiles()) + " tiles";
+  if (largeMTiles() > 1)
+    shape += ", or of " + std::to_string(largeMTiles()) + " of them";
   for (const std::string &sum : sums_)
     shape += "; " + sum;
   out.comment(shape + ".");
@@ -110,19 +120,39 @@ void KernelEmitter::emitStageHead(Writer &out) {
              : hasLargeM()         ? "template <int32_t kRows>"
                                    : "template <class BlockGroup>");
   out.open("__device__ __forceinline__ void " + program_.nameOf(func_) + "(" + commas(parameters) + ")");
+  if (largeMTiles() > 1)
+    out.line("constexpr int32_t kTiles = " + either(1, largeMTiles()) + ";");
 }
 
 /// Of tiles that blocks share each has one.
 void KernelEmitter::emitFor(kernel::ForOp op) {
   if (tiles() == 1 || op.getLow() != func_.getBody().getArgument(2))
     return FunctionEmitter::emitFor(op);
-  std::string tile = nameValue(op.getBody().getArgument(0), "tile");
-  out_->line("const int32_t " + tile + " = " + work_ + ".tile();");
+  if (largeMTiles() == 1) {
+    std::string tile = nameValue(op.getBody().getArgument(0), "tile");
+    out_->line("const int32_t " + tile + " = " + work_ + ".tile();");
+    return emitBlock(op.getBody().front(), [](ValueRange) {});
+  }
+  firstTile_ = scope_->fresh("first_tile");
+  out_->line("const int32_t " + firstTile_ + " = " + work_ + ".tile() * kTiles;");
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  tile_ = nameValue(op.getBody().getArgument(0), "tile");
+  std::string end = firstTile_ + " + kTiles";
+  if (tiles() % largeMTiles() != 0)
+    end = "(kTiles == 1 ? " + firstTile_ + " + 1 : std::min(" + end + ", " + std::to_string(tiles()) + "))";
+  out_->open("for (int32_t " + tile_ + " = " + firstTile_ + "; " + tile_ + " < " + end + "; ++" + tile_ +
+             ")");
+  out_->line(ofTile_ + " + (" + tile_ + " - " + firstTile_ + ") * " + sizeOfTile_ + ";");
   emitBlock(op.getBody().front(), [](ValueRange) {});
+  out_->close();
+  scope_ = outer;
 }
 
 void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
   std::string size = rowsText(), tiles = std::to_string(this->tiles());
+  if (largeMTiles() > 1)
+    tiles = "(" + std::to_string(this->tiles() - 1) + " + kTiles) / kTiles";
   NameScope inner(scope_), *outer = scope_;
   scope_ = &inner;
   work_ = scope_->fresh("work");
@@ -225,29 +255,52 @@ void KernelEmitter::emitWrite(const std::string &statement) {
 void KernelEmitter::emitLocal(kernel::LocalOp op) {
   if (op->use_empty())
     return;
-  ArrayRef<int64_t> shape = op.getType().getShape();
-  std::string extents;
-  for (auto [axis, extent] : llvm::enumerate(shape))
-    extents +=
-        (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
-  const int64_t bytes = kernel::blockBytes(op, model_.bytes("real"));
   std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
-  if (op.getMemory() == kernel::Memory::Shared) {
-    std::string offset = std::to_string(shared_);
-    if (!hasLargeM() || !kernel::isOfRows(op)) {
-      assert(sharedOfRow_ == 0 && "what all rows share lies before what each has");
-      shared_ += bytes;
-    } else {
-      if (sharedOfRow_ > 0)
-        offset += " + kRows * " + std::to_string(sharedOfRow_);
-      sharedOfRow_ += bytes / shape.front();
-    }
-    out_->line("DBC_SHARED(" + commas({element, name, offset, extents}) + ");");
-    return;
-  }
+  if (op.getMemory() == kernel::Memory::Shared)
+    return emitShared(op, element, name);
   out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(" +
              uses_("scratch") + ", " + std::to_string(global_) + ");");
-  global_ += bytes;
+  global_ += kernel::blockBytes(op, model_.bytes("real"));
+}
+
+void KernelEmitter::emitShared(kernel::LocalOp op, const std::string &element, const std::string &name) {
+  if (hasLargeM() && !kernel::isOfRows(op))
+    return emitSums(op, element, name);
+  const int64_t bytes = kernel::blockBytes(op, model_.bytes("real")),
+                largeMBytes = hasLargeM() ? kernel::largeMBytes(op) : bytes;
+  std::string extents, offset = either(shared_, largeMShared_), all = name;
+  for (auto [axis, extent] : llvm::enumerate(op.getType().getShape()))
+    extents +=
+        (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
+  kernel::ProductOp product = largeMTiles() > 1 ? kernel::productOfTiles(func_) : kernel::ProductOp();
+  if (product && product.getInto() == op.getResult()) {
+    all = scope_->fresh(name + "_of_tiles");
+    ofTile_ = element + " *const " + name + " = " + all;
+    sizeOfTile_ = "(" + extents + ")";
+    extents = "kTiles * " + extents;
+  }
+  out_->line("DBC_SHARED(" + commas({element, all, offset, extents}) + ");");
+  shared_ += bytes;
+  largeMShared_ += largeMBytes;
+}
+
+/// What warps add up of a function's products is one array, which comes first: each has a part of it, or in
+/// large-M tiles all of it.
+void KernelEmitter::emitSums(kernel::LocalOp op, const std::string &element, const std::string &name) {
+  if (allSums_.empty()) {
+    int64_t bytes = 0;
+    kernel::FuncOp(func_).walk([&](kernel::LocalOp local) {
+      if (local->use_empty() || kernel::isOfRows(local))
+        return;
+      bytes += kernel::blockBytes(local, model_.bytes("real"));
+      largeMShared_ = std::max(largeMShared_, kernel::largeMBytes(local));
+    });
+    allSums_ = name;
+    out_->line("DBC_SHARED(" + commas({element, name, "0", either(bytes / 4, largeMShared_ / 4)}) + ");");
+  } else {
+    out_->line(element + " *const " + name + " = " + allSums_ + " + (" + either(shared_ / 4, 0) + ");");
+  }
+  shared_ += kernel::blockBytes(op, model_.bytes("real"));
 }
 
 //===-- Products ----------------------------------------------------------------------------------------===//
@@ -276,7 +329,8 @@ std::string KernelEmitter::segment(Value value, int64_t length, bool onTensorCor
   std::vector<std::string> arguments = {base, via, std::to_string(stride), std::to_string(length)};
   if (op.getArray() && isSynced(*op.getArray()))
     arguments.push_back("block_group");
-  return call(aligned ? "dbc::cuda::aligned_segment" : "dbc::cuda::segment", arguments).text;
+  std::string text = call(aligned ? "dbc::cuda::aligned_segment" : "dbc::cuda::segment", arguments).text;
+  return hasLargeM() && op.getLocal() ? call("dbc::cuda::shared_segment", {text}).text : text;
 }
 
 /// "1 slice", "8 slices".
@@ -305,10 +359,12 @@ void KernelEmitter::emitProduct(kernel::ProductOp op) {
   std::vector<std::string> arguments = {use(op.getCount()).text};
   if (contract) {
     std::string instruction = kernel::stringifyInstruction(contract.getInstruction()).str();
-    function = "TensorCores<" +
-               commas({"dbc::cuda::Math::" + instruction, std::to_string(contract.getSlices()),
-                       std::to_string(contract.getNTiles())}) +
-               ">::" + (hasLargeM() ? "template " : "") + "product<" + rowsText() + ">";
+    function =
+        "TensorCores<" +
+        commas({"dbc::cuda::Math::" + instruction, std::to_string(contract.getSlices()),
+                std::to_string(contract.getNTiles())}) +
+        ">::" + (hasLargeM() ? "template " : "") + "product<" +
+        commas({rowsText(), std::to_string(kernel::outputsOf(op)), largeMTiles() > 1 ? "kTiles" : "1"}) + ">";
     sums = "products on the tensor cores (" + instruction + ") in " +
            counted(contract.getSlices(), "split-K slice");
     arguments.insert(arguments.end(), {name, number, tile, use(op.getSums()).text, use(op.getInto()).text});
@@ -320,7 +376,10 @@ void KernelEmitter::emitProduct(kernel::ProductOp op) {
   addSum(sums);
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
     arguments.push_back(segment(x, length, contract != nullptr));
-  out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");
+  std::string text = "dbc::cuda::" + function + "(" + commas(arguments) + ");";
+  if (largeMTiles() == 1)
+    return out_->line(text);
+  body("if (" + tile_ + " == " + firstTile_ + ")", [&] { out_->line(text); }); // gives all tiles
 }
 
 void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {

@@ -23,6 +23,8 @@ public:
   /// and in large-M tiles more.
   bool hasLargeM() const { return largeMRows() > 0; }
   int64_t largeMRows() const;
+  /// Of the tiles those that a block has at once there.
+  int64_t largeMTiles() const;
   /// The matrices that tensor cores read: its function is given them.
   std::vector<kernel::WeightsOp> matrices() const;
   /// The loop that may be one launch with the stage in it; null: none. Then its function is a template of the
@@ -62,6 +64,10 @@ private:
   std::string segment(mlir::Value rows, int64_t length, bool onTensorCores = false);
   /// Rows of a block, as C++ says it.
   std::string rowsText() const { return hasLargeM() ? "kRows" : std::to_string(rows()); }
+  /// A number of each kernel: the one in large-M tiles may be another.
+  std::string either(int64_t number, int64_t largeM) const;
+  void emitShared(kernel::LocalOp op, const std::string &element, const std::string &name);
+  void emitSums(kernel::LocalOp op, const std::string &element, const std::string &name);
   std::string recordError(mlir::Operation *op, const std::string &row,
                           const std::vector<std::string> &numbers);
   /// `condition`, where one thread alone is to act on it.
@@ -74,8 +80,12 @@ private:
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
   std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is
   std::vector<std::string> sums_; ///< how numbers are added up, in words
-  /// Of the locals that were printed so far; `sharedOfRow_` of each row, behind the others.
-  int64_t global_ = 0, shared_ = 0, sharedOfRow_ = 0;
+  /// Where a block may have several tiles at once: the first one and the one in hand; what begins the
+  /// declaration of what the product gives of a tile, and its size.
+  std::string firstTile_, tile_, ofTile_, sizeOfTile_;
+  std::string allSums_; ///< what warps add up of all products
+  /// Bytes of the locals that were printed so far.
+  int64_t global_ = 0, shared_ = 0, largeMShared_ = 0;
 };
 
 } // namespace dbc::codegen

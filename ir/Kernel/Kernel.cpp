@@ -2,6 +2,7 @@
 //
 // The `kernel` dialect: registration, printing. Verifiers are in KernelVerify*.cpp.
 #include "ir/Kernel/Kernel.h"
+#include "ir/Kernel/LargeM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -146,17 +147,21 @@ int64_t blockBytes(LocalOp local, int64_t realBytes, bool largeM) {
   for (int64_t extent : shape)
     count *= extent;
   const int64_t bytes = count * (element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4);
+  if (largeM)
+    return largeMBytes(local);
   // Where a block may have more rows, what one has begins at a multiple of 4.
   if (local->getParentOfType<FuncOp>().getLargeM() && isOfRows(local))
-    return (largeM ? kLargeMRows : shape.front()) * llvm::alignTo(bytes / shape.front(), 4);
+    return shape.front() * llvm::alignTo(bytes / shape.front(), 4);
   return llvm::alignTo(bytes, local.getMemory() == Memory::Global ? 256 : 16);
 }
 
 int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM) {
+  if (largeM) // which all are shared there
+    return memory == Memory::Shared ? largeMBytes(func) : 0;
   int64_t sum = 0;
   func.walk([&](LocalOp local) {
     if (local.getMemory() == memory && !local->use_empty())
-      sum += blockBytes(local, realBytes, largeM);
+      sum += blockBytes(local, realBytes);
   });
   return sum;
 }

@@ -2,7 +2,7 @@
 //
 // kernel-map-threads: who of a GPU's block of threads does what in a stage, where they wait for each other,
 // and where its scratch lies.
-#include "ir/Kernel/Kernel.h"
+#include "ir/Kernel/LargeM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -541,21 +541,17 @@ void ThreadMapper::assignScratch(int64_t realBytes) {
 /// A stage whose blocks are one M tile of the tensor cores may have many in one, if its scratch then fits on
 /// a GPU that has much; where it is more than kSharedOfAll, launches ask the GPU.
 void ThreadMapper::addLargeM() {
-  constexpr int64_t kMostShared = 160 << 10; // of a GPU with sm_80
-  int64_t rows = 0, bytes = 0;
+  int64_t rows = 0;
   bool tensorCores = false, shared = true;
   func_.walk([&](Operation *op) {
-    if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
+    if (auto blocks = dyn_cast<kernel::BlocksOp>(op))
       rows = blocks.getSize();
-    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+    else if (auto product = dyn_cast<kernel::ProductOp>(op))
       tensorCores |= product.getSums() != nullptr;
-    } else if (auto local = dyn_cast<kernel::LocalOp>(op)) {
-      int64_t times = kernel::isOfRows(local) ? kernel::kLargeMRows / kernel::kMTile : 1;
-      bytes += times * kernel::blockBytes(local, /*realBytes=*/4);
+    else if (auto local = dyn_cast<kernel::LocalOp>(op))
       shared &= local.getMemory() == kernel::Memory::Shared;
-    }
   });
-  if (tensorCores && shared && rows == kernel::kMTile && bytes <= kMostShared)
+  if (tensorCores && shared && rows == kernel::kMTile && kernel::fitsLargeM(func_))
     func_.setLargeM(kernel::kLargeMRows);
 }
 

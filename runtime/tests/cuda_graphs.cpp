@@ -140,7 +140,7 @@ public:
     });
     device.collect(run);
     device.launch(run, arrays_, climb_stages, 0, 0, time_steps_[1]);
-    const dbc::cuda::StageOfLoop loop[] = {{1, time_steps_.data() + 1, block_groups_.bounds(0), 8, 1, false}};
+    const dbc::cuda::StageOfLoop loop[] = {{1, time_steps_.data() + 1, block_groups_.bounds(0), 8, 1, 0}};
     const int32_t prefix = device.launched_prefix(loop, levels - 1);
     for (int32_t level = 1; level <= prefix; ++level)
       device.launch(run, arrays_, climb_stages, 1, time_steps_[level], time_steps_[level + 1]);

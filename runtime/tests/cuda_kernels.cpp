@@ -190,84 +190,111 @@ struct Laid {
   }
 };
 
-/// A product by warps and by split-K slices: both of all rows.
-template <Math kMath, int32_t kSlices, int32_t kNTiles, class A, class B>
+/// A product in small tiles and in large-M tiles of kTiles tiles: both of all rows.
+template <Math kMath, int32_t kSlices, int32_t kNTiles, int32_t kOutputs, int32_t kTiles, class A, class B>
 __global__ void tensor_core_kernel(int32_t rows, Fragments matrix, int32_t gates, int32_t channels,
-                                   int32_t width, float *small, float *large, A a, B b) {
-  DBC_SHARED(float, sums, 0, (TensorCores<kMath, kSlices, kNTiles>::kSums));
-  const Tile tile = tile_of(blockIdx.x, gates, channels, width);
-  const int32_t size = rows * tile.outputs();
+                                   int32_t width, int32_t scratch, float *small, float *large, A a, B b) {
+  DBC_SHARED(float, sums, 0, scratch);
+  const int32_t number = blockIdx.x;
+  const Tile tile = tile_of(number, gates, channels, width);
   using Product = TensorCores<kMath, kSlices, kNTiles>;
+  small += number * kLargeMRows * kOutputs;
   for (int32_t first = 0; first < rows; first += 8) {
     A x = a;
     B y = b;
     x.via += first;
     y.base.data += first * y.stride;
-    Product::template product<8>(std::min(8, rows - first), matrix, blockIdx.x, tile, sums,
-                                 small + blockIdx.x * size + first * tile.outputs(), x, y);
+    Product::template product<8, kOutputs, kTiles>(std::min(8, rows - first), matrix, number, tile, sums,
+                                                   small + first * kOutputs, x, y);
     __syncthreads();
   }
-  Product::template product<128>(rows, matrix, blockIdx.x, tile, sums, large + blockIdx.x * size, a, b);
+  if (number % kTiles == 0)
+    Product::template product<kLargeMRows, kOutputs, kTiles>(rows, matrix, number, tile, sums,
+                                                             large + number * kLargeMRows * kOutputs, a, b);
 }
 
-/// `infinite`: one number of the operands is.
+/// The operands of the products below, and what these are in double precision. `infinite`: one number is.
+struct Operands {
+  static constexpr int32_t kRows = 37, kGates = 3, kChannels = 11, kInputs[2] = {70, 9};
+  static constexpr int32_t kFirst = 50; // rows of the first operand begin there
+  int32_t strides[2];
+  std::vector<float> weights = drawn<float>(size_t(kGates) * kChannels * (kInputs[0] + kInputs[1]), 1),
+                     bias = drawn<float>(size_t(kGates) * kChannels, 2);
+  alignas(16) float rows[2][kRows * 72 + 80];
+  std::vector<int32_t> via;
+  Operands(bool infinite, bool aligned) : strides{aligned ? 72 : 71, aligned ? 12 : 9} {
+    std::mt19937 random(3);
+    for (int32_t i = 0; i < kRows; ++i)
+      via.push_back(kFirst + static_cast<int32_t>(random() % kRows));
+    for (auto &operand : rows)
+      for (float &x : operand)
+        x = static_cast<float>(random() / 2147483648.0 - 1);
+    if (infinite)
+      rows[0][(via[5] - kFirst) * strides[0] + 40] = std::numeric_limits<float>::infinity();
+  }
+  double product(int32_t i, int32_t column) const {
+    double sum = bias[static_cast<size_t>(column)];
+    for (int32_t k = 0, all = kInputs[0] + kInputs[1]; k < all; ++k)
+      sum += double(weights[static_cast<size_t>(column * all + k)]) *
+             (k < kInputs[0] ? rows[0][(via[static_cast<size_t>(i)] - kFirst) * strides[0] + k]
+                             : rows[1][i * strides[1] + k - kInputs[0]]);
+    return sum;
+  }
+};
+
+template <Math kMath, int32_t kSlices, int32_t kNTiles, int32_t kWidth, int32_t kTiles>
+void of_tiles(double bound, bool infinite, bool aligned) {
+  using Of = Operands;
+  constexpr int32_t kOutputs = Of::kGates * kWidth, tiles = (Of::kChannels + kWidth - 1) / kWidth,
+                    n_tiles = (kOutputs + 15) / 16, groups = (n_tiles + kNTiles - 1) / kNTiles;
+  constexpr size_t kTile = size_t(kLargeMRows) * kOutputs;
+  static Of operands(infinite, aligned);
+  operands = Of(infinite, aligned);
+  const Laid laid(operands.weights, operands.bias, Of::kGates, kWidth, groups * kNTiles,
+                  {Of::kInputs[0], Of::kInputs[1]});
+  const size_t all = (tiles + kTiles - 1) / kTiles * kTiles * kTile;
+  std::vector<float> small(all + 8, 99.f), large(all + 8, 99.f);
+  const auto run = [&](auto a, auto b) {
+    constexpr int32_t kScratch = std::max(TensorCores<kMath, kSlices, kNTiles>::kSums,
+                                          large_m_scratch((kTiles * n_tiles + 1) / 2 * 2, 2));
+    launch(tensor_core_kernel<kMath, kSlices, kNTiles, kOutputs, kTiles, decltype(a), decltype(b)>, tiles,
+           kScratch * sizeof(float), nullptr, Of::kRows, laid.of, Of::kGates, Of::kChannels, kWidth, kScratch,
+           small.data(), large.data(), a, b);
+  };
+  const Column<float> first = {operands.rows[0], Of::kFirst * operands.strides[0]};
+  const float *second = operands.rows[1];
+  const int32_t *via = operands.via.data(), *none = nullptr;
+  if (aligned)
+    run(aligned_segment(first, via, operands.strides[0], 70),
+        aligned_segment(second, none, operands.strides[1], 9));
+  else
+    run(segment(first, via, operands.strides[0], 70),
+        shared_segment(segment(second, none, operands.strides[1], 9)));
+  const Status status = wait();
+  ASSERT_TRUE(status.ok()) << status.message;
+  for (size_t next = 0; next < small.size(); ++next) {
+    const auto tile = static_cast<int32_t>(next / kTile), i = static_cast<int32_t>(next % kTile / kOutputs),
+               o = static_cast<int32_t>(next % kOutputs);
+    if (i >= Of::kRows || next >= all) {
+      ASSERT_TRUE(small[next] == 99 && large[next] == 99) << "written behind the last row";
+    } else if (tile < tiles) {
+      const double sum = operands.product(i, tile_of(tile, Of::kGates, Of::kChannels, kWidth).column(o));
+      if (sum - sum == 0)
+        ASSERT_NEAR(small[next], sum, bound) << where(i, o) << " of tile " << tile;
+      else
+        ASSERT_EQ(small[next], static_cast<float>(sum)) << where(i, o);
+      ASSERT_EQ(small[next], large[next]) << where(i, o) << " of tile " << tile;
+    }
+  }
+}
+
+/// Tiles one by one in large-M tiles, too, and two or four of them at once.
 template <Math kMath, int32_t kSlices, int32_t kNTiles>
 void on_tensor_cores(double bound, bool infinite = false, bool aligned = true) {
-  constexpr int32_t kRows = 37, kGates = 3, kChannels = 11,
-                    kFirst = 50; // rows of the first operand begin there
-  const std::vector<int32_t> lengths = {70, 9};
-  const int32_t inputs = 79, strides[2] = {aligned ? 72 : 71, aligned ? 12 : 9};
-  const std::vector<float> weights = drawn<float>(kGates * kChannels * static_cast<size_t>(inputs), 1),
-                           bias = drawn<float>(kGates * kChannels, 2);
-  alignas(16) static float operands[2][kRows * 72 + 80];
-  std::mt19937 random(3);
-  std::vector<int32_t> via;
-  for (int32_t i = 0; i < kRows; ++i)
-    via.push_back(kFirst + static_cast<int32_t>(random() % kRows));
-  for (auto &operand : operands)
-    for (float &x : operand)
-      x = static_cast<float>(random() / 2147483648.0 - 1);
-  if (infinite)
-    operands[0][(via[5] - kFirst) * strides[0] + 40] = std::numeric_limits<float>::infinity();
-  for (int32_t width : {4, 7, 11}) {
-    const int32_t tiles = (kChannels + width - 1) / width, outputs = kGates * width;
-    const int32_t n_tiles = (outputs + 15) / 16, groups = (n_tiles + kNTiles - 1) / kNTiles;
-    const Laid laid(weights, bias, kGates, width, groups * kNTiles, lengths);
-    const size_t size = static_cast<size_t>(tiles) * kRows * static_cast<size_t>(outputs);
-    std::vector<float> small(size + 8, 99.f), large(size + 8, 99.f);
-    const auto run = [&](auto a, auto b) {
-      launch(tensor_core_kernel<kMath, kSlices, kNTiles, decltype(a), decltype(b)>, tiles, 40960, nullptr,
-             kRows, laid.of, kGates, kChannels, width, small.data(), large.data(), a, b);
-    };
-    const Column<float> first = {operands[0], kFirst * strides[0]};
-    const float *second = operands[1];
-    const int32_t *none = nullptr;
-    if (aligned)
-      run(aligned_segment(first, via.data(), strides[0], 70), aligned_segment(second, none, strides[1], 9));
-    else
-      run(segment(first, static_cast<const int32_t *>(via.data()), strides[0], 70),
-          segment(second, none, strides[1], 9));
-    const Status status = wait();
-    ASSERT_TRUE(status.ok()) << status.message;
-    size_t next = 0;
-    for (int32_t tile = 0; tile < tiles; ++tile)
-      for (int32_t i = 0; i < kRows; ++i)
-        for (int32_t o = 0; o < outputs; ++o, ++next) {
-          const int32_t column = tile_of(tile, kGates, kChannels, width).column(o);
-          double sum = bias[static_cast<size_t>(column)];
-          for (int32_t k = 0; k < inputs; ++k)
-            sum += double(weights[static_cast<size_t>(column * inputs + k)]) *
-                   (k < 70 ? operands[0][(via[static_cast<size_t>(i)] - kFirst) * strides[0] + k]
-                           : operands[1][i * strides[1] + k - 70]);
-          if (sum - sum == 0)
-            ASSERT_NEAR(small[next], sum, bound) << where(i, o) << " of tile " << tile;
-          else
-            ASSERT_EQ(small[next], static_cast<float>(sum)) << where(i, o);
-          ASSERT_EQ(small[next], large[next]) << where(i, o) << " of tile " << tile;
-        }
-    for (; next < small.size(); ++next)
-      ASSERT_TRUE(small[next] == 99 && large[next] == 99) << "written behind the last row";
-  }
+  of_tiles<kMath, kSlices, kNTiles, 4, 4>(bound, infinite, aligned);
+  of_tiles<kMath, kSlices, kNTiles, 7, 2>(bound, infinite, aligned);
+  of_tiles<kMath, kSlices, kNTiles, 8, 2>(bound, infinite, aligned);
+  of_tiles<kMath, kSlices, kNTiles, 11, 1>(bound, infinite, aligned);
 }
 
 // Errors are those of f32 with three products of tf32 summands, and of 11 bits with one; who adds up a slice

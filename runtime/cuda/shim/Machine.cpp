@@ -19,6 +19,10 @@ struct Machine::State {
   static constexpr int32_t kWarp = 32;
   enum class Where { Ready, Spinning, WaitingForWarp, Waiting, Done };
   static constexpr int64_t kIdle = 100'000; ///< rounds in which threads only spin, until all are given up
+  struct Copy {
+    float *to, numbers[4];
+    int32_t size, group;
+  };
   struct Thread {
     Fiber fiber;
     Index thread;
@@ -26,7 +30,8 @@ struct Machine::State {
     int32_t line = 0; ///< of the barrier at which it waits
     Progress at;      ///< where it spins
     int32_t exchanges = 0;
-    std::vector<std::pair<float *, float4>> copies; ///< that have not landed
+    std::vector<Copy> copies; ///< that have not landed
+    int32_t copy_groups = 0;  ///< that are at an end
   };
   struct Warp {
     float mail[2][kWarp][4]; ///< that of this exchange, and that of the one before
@@ -143,6 +148,7 @@ struct Machine::State {
       thread.state = Where::Ready;
       thread.exchanges = 0;
       thread.copies.clear();
+      thread.copy_groups = 0;
       thread.fiber.begin(&State::start);
     }
     blocks_.push_back(std::move(block));
@@ -336,12 +342,25 @@ void Machine::spin(const Progress &at) {
   state_->current_->at = at;
   state_->leave(State::Where::Spinning, state_->current_->line);
 }
-void Machine::copy_later(float *to, const float4 &quad) { state_->current_->copies.emplace_back(to, quad); }
-void Machine::land_copies() {
-  for (const auto &[to, quad] : state_->current_->copies)
-    std::memcpy(to, &quad, sizeof quad);
-  state_->current_->copies.clear();
+void Machine::copy_later(float *to, const float *from, int32_t size, int32_t count) {
+  const size_t bytes = static_cast<size_t>(size) * sizeof(float);
+  if (reinterpret_cast<uintptr_t>(to) % bytes != 0 || reinterpret_cast<uintptr_t>(from) % bytes != 0)
+    fail("numbers are copied that begin at no multiple of their bytes");
+  State::Copy copy = {to, {}, size, state_->current_->copy_groups};
+  std::copy(from, from + count, copy.numbers);
+  state_->current_->copies.push_back(copy);
 }
+void Machine::end_copy_group() { ++state_->current_->copy_groups; }
+void Machine::land_copies(int32_t pending) {
+  State::Thread &thread = *state_->current_;
+  auto landed = std::find_if(thread.copies.begin(), thread.copies.end(), [&](const State::Copy &copy) {
+    return copy.group >= thread.copy_groups - pending;
+  });
+  for (auto copy = thread.copies.begin(); copy != landed; ++copy)
+    std::copy(copy->numbers, copy->numbers + copy->size, copy->to);
+  thread.copies.erase(thread.copies.begin(), landed);
+}
+void Machine::land_copies() { land_copies(-1); }
 const float (*Machine::exchange(const float (&mine)[4]))[4] { return state_->exchange(mine); }
 void *Machine::shared(int32_t line, const char *function, size_t offset, size_t bytes) {
   return state_->shared(line, function, offset, bytes);

@@ -30,6 +30,12 @@ constexpr int32_t kMostArguments = 32000;
 /// half as many as an H100 computes at once. Where that is best has not been measured.
 constexpr int32_t kLargeMRows = 128, kLargeMBlocks = 64;
 
+/// N tiles that a warp adds up at once in large-M tiles: their sums, and those of the slices before, are in
+/// its threads' registers.
+constexpr int32_t kMostNTilesOfWarp = 5;
+/// K tiles of the operands that are in shared memory at once there.
+constexpr int32_t kLargeMStages = 3;
+
 /// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
 /// block does several work items.
 inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
@@ -71,13 +77,21 @@ constexpr int32_t kNTile = 16, kKTile = 16, kFragment = kNTile * kKTile;
 /// Rows of the other operand that are multiplied at once.
 constexpr int32_t kMTile = 8;
 
+/// Elements of a K tile in large-M tiles: of the rows, and of so many N tiles.
+constexpr int32_t large_m_stage(int32_t n_tiles) { return kLargeMRows * kKTile + n_tiles * kFragment; }
+/// Elements of shared memory that a product needs there, with so many operands.
+constexpr int32_t large_m_scratch(int32_t n_tiles, int32_t operands) {
+  return kLargeMStages * large_m_stage(n_tiles) +
+         operands * kLargeMRows * int32_t(sizeof(const float *) / sizeof(float));
+}
+
 /// Where the weight of output o of an N tile and input k of a K tile lies in their fragment. Each thread of a
 /// warp reads 4 elements at once in each of two steps: thread 4 g + t those of outputs g and g + 8 and inputs
 /// 4 t + 2 step and 4 t + 2 step + 1. So it needs inputs 4 t .. 4 t + 3 of a row of the other operand, which
 /// are contiguous.
 constexpr int32_t fragment_of(int32_t o, int32_t k) {
   const int32_t step = k % 4 / 2, thread = o % 8 * 4 + k / 4;
-  return step * 128 + thread * 4 + k % 2 * 2 + o / 8;
+  return step * 128 + thread * 4 + o / 8 * 2 + k % 2;
 }
 
 /// How tensor cores add up a product of f32: with operands rounded to the 11 bits of tf32, or each as a sum

@@ -100,7 +100,7 @@ struct StageOfLoop {
   const int32_t *begin;  ///< rows of time step t are begin[t] .. begin[t + 1] - 1
   const int32_t *bounds; ///< of each block group, see BlockGroups::bounds
   int32_t rows, tiles;   ///< of a block of threads; of the stage
-  bool large_m;          ///< a launch of its own may have large-M tiles
+  int32_t large_m_tiles; ///< of a launch of its own in large-M tiles; 0: it has none
 };
 
 /// How the stages of an entry run; results are the same, bit by bit.
@@ -358,8 +358,8 @@ private:
                                  int32_t time_steps);
   bool is_large_m(const StageOfLoop *loop, size_t stages, int32_t time_step) const {
     return std::any_of(loop, loop + stages, [&](const StageOfLoop &stage) {
-      return stage.large_m && blocks_of(stage.begin[time_step], stage.begin[time_step + 1], kLargeMRows,
-                                        stage.tiles) >= large_m_from_;
+      return stage.large_m_tiles > 0 && blocks_of(stage.begin[time_step], stage.begin[time_step + 1],
+                                                  kLargeMRows, stage.large_m_tiles) >= large_m_from_;
     });
   }
   template <class T> static StayingResult staying_result(const T *rows, int64_t size, int64_t stride) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace dbc::cuda {
 
@@ -167,186 +168,53 @@ DBC_DEVICE void wait_for_inputs(const Operand &x, const float *row, int32_t k, f
   x.block_group.wait_for_elements(inputs, [&] { load_inputs(x, row, k, inputs); });
 }
 
-/// Products with a matrix, of which each warp adds up a share. The order of additions is kMath's within a K
-/// tile; K tile after K tile within a split-K slice, which has every kSlices-th K tile; then slice after
-/// slice, from the bias on. It is the same whoever adds a slice up, and does not depend on other rows. What
-/// is no finite number then is computed once more like the product of a cuda::Matrix: cutting an infinity in
-/// two makes none of it.
-template <Math kMath, int32_t kSlices, int32_t kNTiles> struct TensorCores {
-  static constexpr int32_t kRows = kMTile; ///< of a tile of rows
-  /// Elements that product() has for what warps add up.
-  static constexpr int32_t kSums = kWarps * kNTiles * kNTile * kRows;
+template <class Operand> struct IsAligned : std::false_type {};
+template <class From, class BlockGroup>
+struct IsAligned<AlignedSegment<From, BlockGroup>> : std::true_type {};
 
-  /// into[i * outputs + o] for outputs o of a tile and count rows; x[i] is made of row i of each operand, one
-  /// behind the other. Of at most 8 rows each warp adds up a slice, and the block's threads wait for each
-  /// other in it; else a warp adds up all slices of 16 rows. By the block.
-  template <int32_t kMost, class... From>
-  static DBC_DEVICE void product(int32_t count, const Fragments &matrix, int32_t number, const Tile &tile,
-                                 float *sums, float *into, From... x) {
-    const float *weights =
-        matrix.fragments +
-        (matrix.resident ? 0 : int64_t(number) * matrix.k_tiles * matrix.n_tiles * kFragment);
-    if constexpr (kMost <= kRows)
-      by_slices(count, matrix, weights, tile, sums, into, x...);
-    else
-      by_rows(count, matrix, weights, tile, into, x...);
-  }
+/// The same rows, which threads of the block wrote into memory that they share.
+template <class Of> struct SharedSegment : Of {};
+template <class Of> DBC_DEVICE SharedSegment<Of> shared_segment(const Of &of) { return {of}; }
 
-private:
-  static_assert(kWarps % kSlices == 0, "a slice is a warp's");
+/// Begins to copy inputs k .. k + 3 of a row into shared memory, at a multiple of 16 bytes; 0 from `length`
+/// on. They are there behind wait_for_copies() and a barrier.
+template <class BlockGroup>
+DBC_DEVICE void copy_inputs(const Segment<float, BlockGroup> &x, float *to, const float *row, int32_t k) {
+  for (int32_t n = 0; n < 4; ++n)
+    copy_number(to + n, k + n < x.length ? row + k + n : row, k + n < x.length);
+}
+template <class BlockGroup>
+DBC_DEVICE void copy_inputs(const AlignedSegment<float, BlockGroup> &x, float *to, const float *row,
+                            int32_t k) {
+  copy_quad(to, k < x.length ? row + k : row, std::clamp(x.length - k, 0, 4));
+}
+template <class Of>
+DBC_DEVICE void copy_inputs(const SharedSegment<Of> &x, float *to, const float *row, int32_t k) {
+  for (int32_t n = 0; n < 4; ++n)
+    to[n] = k + n < x.length ? row[k + n] : 0;
+}
 
-  template <class... From>
-  static DBC_DEVICE void by_slices(int32_t count, const Fragments &matrix, const float *weights,
-                                   const Tile &tile, float *sums, float *into, From... x) {
-    constexpr int32_t kGroups = kWarps / kSlices, kWarpSums = kSums / kWarps;
-    const int32_t warp = threadIdx.x / kWarp, groups = matrix.n_tiles / kNTiles, outputs = tile.outputs();
-    for (int32_t first = 0; first < groups; first += kGroups) {
-      if (const int32_t group = first + warp / kSlices; group < groups) {
-        float sum[1][kNTiles][4] = {};
-        add_slice(sum, warp % kSlices, 0, count, matrix, weights + group * kNTiles * kFragment, x...);
-        each(sum[0], [&](float number, int32_t output, int32_t row) {
-          sums[warp * kWarpSums + output * kRows + row] = number;
-        });
-      }
-      __syncthreads();
-      for (int32_t n = threadIdx.x; n < kGroups * kWarpSums; n += blockDim.x) {
-        const int32_t i = n % kRows, o = first * kNTiles * kNTile + n / kRows;
-        if (i >= count || o >= outputs)
-          continue;
-        const float *partial = sums + n / kWarpSums * kSlices * kWarpSums + n % kWarpSums;
-        float sum = matrix.bias[tile.column(o)];
-        for (int32_t slice = 0; slice < kSlices; ++slice)
-          sum += partial[slice * kWarpSums];
-        into[i * outputs + o] = finite_or_plain(sum, i, o, matrix, weights, tile, x...);
-      }
-      if (first + kGroups < groups)
-        __syncthreads();
-    }
-  }
-
-  template <class... From>
-  static DBC_DEVICE void by_rows(int32_t count, const Fragments &matrix, const float *weights,
-                                 const Tile &tile, float *into, From... x) {
-    constexpr int32_t kMTiles = 2;
-    const int32_t warp = threadIdx.x / kWarp, groups = matrix.n_tiles / kNTiles, outputs = tile.outputs();
-    for (int32_t first = warp * kMTiles * kRows; first < count; first += kWarps * kMTiles * kRows)
-      for (int32_t group = 0; group < groups; ++group) {
-        float all[kMTiles][kNTiles][4];
-        DBC_UNROLL
-        for (int32_t rows = 0; rows < kMTiles; ++rows)
-          each(all[rows], [&](float &number, int32_t output, int32_t) {
-            const int32_t o = group * kNTiles * kNTile + output;
-            number = o < outputs ? matrix.bias[tile.column(o)] : 0;
-          });
-        for (int32_t slice = 0; slice < kSlices; ++slice) {
-          float sum[kMTiles][kNTiles][4] = {};
-          add_slice(sum, slice, first, count, matrix, weights + group * kNTiles * kFragment, x...);
-          DBC_UNROLL
-          for (int32_t rows = 0; rows < kMTiles; ++rows)
-            DBC_UNROLL
-          for (int32_t n = 0; n < kNTiles * 4; ++n)
-            all[rows][n / 4][n % 4] += sum[rows][n / 4][n % 4];
-        }
-        bool finite = true;
-        DBC_UNROLL
-        for (int32_t rows = 0; rows < kMTiles; ++rows)
-          each(all[rows], [&](float number, int32_t output, int32_t row) {
-            const int32_t i = first + rows * kRows + row, o = group * kNTiles * kNTile + output;
-            if (i < count && o < outputs) {
-              into[i * outputs + o] = number;
-              finite &= number - number == 0;
-            }
-          });
-        if (!finite) { // seldom: it is to be short
-          DBC_NO_UNROLL
-          for (int32_t n = 0; n < kMTiles * kNTiles * 4; ++n) {
-            const int32_t i = first + n / (kNTiles * 4) * kRows + row_of(n % 4),
-                          o = group * kNTiles * kNTile + output_of(n / 4 % kNTiles, n % 4);
-            if (i < count && o < outputs)
-              into[i * outputs + o] =
-                  finite_or_plain(into[i * outputs + o], i, o, matrix, weights, tile, x...);
-          }
-        }
-        __syncwarp(); // the next group's instructions are by all threads of the warp together
-      }
-  }
-
-  /// Adds what the K tiles of a slice give of M tiles from row `first` on. `weights` are the first N tile's.
-  template <int32_t kMTiles, class... From>
-  static DBC_DEVICE void add_slice(float (&sums)[kMTiles][kNTiles][4], int32_t slice, int32_t first,
-                                   int32_t count, const Fragments &matrix, const float *weights, From... x) {
-    constexpr int32_t kAhead = 4 / kMTiles; // K tiles that are loaded at once
-    const int32_t lane = threadIdx.x % kWarp, size = matrix.n_tiles * kFragment;
-    int32_t before = 0; // K tiles of the operands before
-    auto add = [&](const auto &operand) {
-      const float *row[kMTiles];
-      DBC_UNROLL
-      for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile) // the last row stands for those behind it
-        row[m_tile] = operand.at(std::min(first + m_tile * kRows + lane / 4, count - 1));
-      const int32_t k_tiles = (operand.length + kKTile - 1) / kKTile;
-      DBC_NO_UNROLL
-      for (int32_t k_tile = (slice + kSlices - before % kSlices) % kSlices; k_tile < k_tiles;
-           k_tile += kAhead * kSlices) {
-        float elements[kAhead][kMTiles][4];
-        DBC_UNROLL
-        for (int32_t n = 0; n < kAhead; ++n)
-          if (k_tile + n * kSlices < k_tiles)
-            DBC_UNROLL
-        for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile)
-          load_inputs(operand, row[m_tile], (k_tile + n * kSlices) * kKTile + lane % 4 * 4,
-                      elements[n][m_tile]);
-        DBC_UNROLL
-        for (int32_t n = 0; n < kAhead; ++n)
-          if (k_tile + n * kSlices < k_tiles) {
-            DBC_UNROLL
-            for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile)
-              wait_for_inputs(operand, row[m_tile], (k_tile + n * kSlices) * kKTile + lane % 4 * 4,
-                              elements[n][m_tile]);
-            operand.block_group.meet_in_warp();
-            multiply_k_tile<kMath>(sums, weights + int64_t(before + k_tile + n * kSlices) * size,
-                                   elements[n]);
-          }
-      }
-      before += k_tiles;
-    };
-    (add(x), ...);
-  }
-
-  /// Which output and row this thread's number n of an N tile is of.
-  static DBC_DEVICE int32_t output_of(int32_t n_tile, int32_t n) {
-    return n_tile * kNTile + n / 2 * 8 + int32_t(threadIdx.x) % kWarp / 4;
-  }
-  static DBC_DEVICE int32_t row_of(int32_t n) { return int32_t(threadIdx.x) % kWarp % 4 * 2 + n % 2; }
-
-  /// Calls visit(number, output, row) for the sums of this thread.
-  template <class Sums, class Visit> static DBC_DEVICE void each(Sums &sums, Visit visit) {
-    DBC_UNROLL
-    for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
-      DBC_UNROLL
-    for (int32_t n = 0; n < 4; ++n)
-      visit(sums[n_tile][n], output_of(n_tile, n), row_of(n));
-  }
-
-  template <class... From>
-  static DBC_DEVICE float finite_or_plain(float sum, int32_t i, int32_t o, const Fragments &matrix,
-                                          const float *weights, const Tile &tile, From... x) {
-    if (sum - sum == 0)
-      return sum;
-    sum = matrix.bias[tile.column(o)];
-    const float *fragment = weights + o / kNTile * kFragment;
-    auto add = [&](const auto &operand) {
-      const float *row = operand.at(i);
-      DBC_NO_UNROLL
-      for (int32_t k = 0; k < operand.length; ++k)
-        sum = fused(
-            operand.read(row, k),
-            fragment[int64_t(k / kKTile) * matrix.n_tiles * kFragment + fragment_of(o % kNTile, k % kKTile)],
-            sum);
-      fragment += int64_t(operand.length + kKTile - 1) / kKTile * matrix.n_tiles * kFragment;
-    };
-    (add(x), ...);
+/// `sum`, which the tensor cores made of row i and output o of a tile, where it is finite; else that of the
+/// plain product. `weights` are the tile's fragments.
+template <class... From>
+DBC_DEVICE float finite_or_plain(float sum, int32_t i, int32_t o, const Fragments &matrix,
+                                 const float *weights, const Tile &tile, From... x) {
+  if (sum - sum == 0)
     return sum;
-  }
-};
+  sum = matrix.bias[tile.column(o)];
+  const float *fragment = weights + o / kNTile * kFragment;
+  auto add = [&](const auto &operand) {
+    const float *row = operand.at(i);
+    DBC_NO_UNROLL
+    for (int32_t k = 0; k < operand.length; ++k)
+      sum = fused(
+          operand.read(row, k),
+          fragment[int64_t(k / kKTile) * matrix.n_tiles * kFragment + fragment_of(o % kNTile, k % kKTile)],
+          sum);
+    fragment += int64_t(operand.length + kKTile - 1) / kKTile * matrix.n_tiles * kFragment;
+  };
+  (add(x), ...);
+  return sum;
+}
 
 } // namespace dbc::cuda

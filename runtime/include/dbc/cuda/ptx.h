@@ -105,16 +105,40 @@ __device__ __forceinline__ float4 load_quad_relaxed(const float *at) {
 #endif
 }
 
-/// Begins to copy four numbers into memory that the threads of a block share, both at multiples of 16 bytes.
-/// They are there for this thread behind wait_for_copies().
-__device__ __forceinline__ void copy_quad(float *shared, const float *from) {
+/// Two numbers to a multiple of 8 bytes.
+__device__ __forceinline__ void store_pair(float *at, float a, float b) {
 #ifdef __CUDACC__
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+  *reinterpret_cast<float2 *>(at) = {a, b};
+#else
+  if (reinterpret_cast<uintptr_t>(at) % 8 != 0)
+    shim::Machine::own().fail("8 bytes are stored that begin at no multiple of 8");
+  at[0] = a;
+  at[1] = b;
+#endif
+}
+
+/// Begins to copy four numbers into memory that the threads of a block share, both at multiples of 16 bytes;
+/// of these only the first `count` are read, the others are 0. They are there for this thread behind
+/// wait_for_copies().
+__device__ __forceinline__ void copy_quad(float *shared, const float *from, int32_t count = 4) {
+#ifdef __CUDACC__
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-               "l"(from)
+               "l"(from), "r"(count * 4)
                : "memory");
 #else
-  shim::Machine::own().copy_later(shared, load_quad(from));
+  shim::Machine::own().copy_later(shared, from, 4, count);
+#endif
+}
+/// The same of one number, or of none.
+__device__ __forceinline__ void copy_number(float *shared, const float *from, int32_t count) {
+#ifdef __CUDACC__
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(from), "r"(count * 4)
+               : "memory");
+#else
+  shim::Machine::own().copy_later(shared, from, 1, count);
 #endif
 }
 
@@ -124,6 +148,22 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 #else
   shim::Machine::own().land_copies();
+#endif
+}
+/// What this thread began to copy since it called this last is a group, which may be empty.
+__device__ __forceinline__ void end_copy_group() {
+#ifdef __CUDACC__
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#else
+  shim::Machine::own().end_copy_group();
+#endif
+}
+/// Until all groups but the last kPending are there.
+template <int32_t kPending> __device__ __forceinline__ void wait_for_copies() {
+#ifdef __CUDACC__
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#else
+  shim::Machine::own().land_copies(kPending);
 #endif
 }
 
@@ -182,24 +222,38 @@ __device__ __forceinline__ void mma_tf32(float (&sum)[4], const float (&a)[4], f
                : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
                  "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
 }
+#else
+/// Adds what tensor cores make of a K tile of a row and the weights of one output of a fragment.
+template <Math kMath>
+void add_as_tensor_cores(float &sum, const float *row, const float *fragment, int32_t output) {
+  for (int32_t step = 0; step < 2; ++step) {
+    double low = 0, high = 0;
+    for (int32_t k = 2 * step; k < kKTile; k += k % 2 == 0 ? 1 : 3) {
+      const float a = fragment[fragment_of(output, k)],
+                  a_high = kMath == Math::tf32 ? cut_to_tf32(a) : round_to_tf32(a), b = row[k],
+                  b_high = round_to_tf32(b);
+      low += double(cut_to_tf32(a - a_high)) * b_high + double(a_high) * cut_to_tf32(b - b_high);
+      high += double(a_high) * b_high;
+    }
+    if (kMath == Math::tf32x3)
+      sum = static_cast<float>(sum + low);
+    sum = static_cast<float>(sum + high);
+  }
+}
 #endif
 
 /// Adds to the sums of a warp what a K tile gives. `weights` are the K tile's kNTiles fragments, for tf32
-/// rounded already; x[r] of thread 4 g + t inputs 4 t .. 4 t + 3 of row g of M tile r. Of each M tile and N
-/// tile that thread has the sums of outputs g and g + 8, and of each of these those of rows
-/// 2 t and 2 t + 1. By a warp.
-template <Math kMath, int32_t kMTiles, int32_t kNTiles>
-__device__ __forceinline__ void multiply_k_tile(float (&sums)[kMTiles][kNTiles][4], const float *weights,
-                                                const float (&x)[kMTiles][4]) {
+/// rounded already; x of thread 4 g + t inputs 4 t .. 4 t + 3 of row g of an M tile. Of each N tile that
+/// thread has the sums of outputs g and g + 8, and of each of these those of rows 2 t and 2 t + 1. By a warp.
+template <Math kMath, int32_t kNTiles>
+__device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const float *weights,
+                                                const float (&x)[4]) {
 #ifdef __CUDACC__
-  float high[kMTiles][4], low[kMTiles][4];
+  float high[4], low[4];
   DBC_UNROLL
-  for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile)
-    DBC_UNROLL
   for (int32_t n = 0; n < 4; ++n) {
-    high[m_tile][n] =
-        round_to_tf32(x[m_tile][n]); // what is left has either sign, and so has what is cut of it
-    low[m_tile][n] = x[m_tile][n] - high[m_tile][n];
+    high[n] = round_to_tf32(x[n]); // what is left has either sign, and so has what is cut of it
+    low[n] = x[n] - high[n];
   }
   const float *quads = weights + threadIdx.x % kWarp * 4;
   DBC_UNROLL
@@ -207,45 +261,113 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kMTiles][kNTiles][
     DBC_UNROLL
   for (int32_t step = 0; step < 2; ++step) {
     const float4 quad = load_quad(quads + (n_tile * 2 + step) * kWarp * 4);
-    const float whole[4] = {quad.x, quad.y, quad.z, quad.w};
+    const float whole[4] = {quad.x, quad.z, quad.y, quad.w};
     float a[4], rest[4];
     for (int32_t n = 0; n < 4; ++n) {
       a[n] = kMath == Math::tf32 ? whole[n] : round_to_tf32(whole[n]);
       rest[n] = whole[n] - a[n];
     }
-    DBC_UNROLL
-    for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile) {
-      if (kMath == Math::tf32x3) {
-        mma_tf32(sums[m_tile][n_tile], rest, high[m_tile][2 * step], high[m_tile][2 * step + 1]);
-        mma_tf32(sums[m_tile][n_tile], a, low[m_tile][2 * step], low[m_tile][2 * step + 1]);
-      }
-      mma_tf32(sums[m_tile][n_tile], a, high[m_tile][2 * step], high[m_tile][2 * step + 1]);
+    if (kMath == Math::tf32x3) {
+      mma_tf32(sums[n_tile], rest, high[2 * step], high[2 * step + 1]);
+      mma_tf32(sums[n_tile], a, low[2 * step], low[2 * step + 1]);
     }
+    mma_tf32(sums[n_tile], a, high[2 * step], high[2 * step + 1]);
   }
 #else
   const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
-  for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile) {
-    const auto *of_all = shim::Machine::own().exchange(x[m_tile]);
-    for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
-      for (int32_t step = 0; step < 2; ++step)
-        for (int32_t n = 0; n < 4; ++n) {
-          const int32_t output = g + n / 2 * 8, row = 2 * t + n % 2;
-          double low = 0, high = 0;
-          for (int32_t thread = 0; thread < 4; ++thread)
-            for (int32_t k = 4 * thread + 2 * step; k < 4 * thread + 2 * step + 2; ++k) {
-              const float b = of_all[row * 4 + thread][k % 4], b_high = round_to_tf32(b);
-              const float a = weights[n_tile * kFragment + fragment_of(output, k)],
-                          a_high = kMath == Math::tf32 ? cut_to_tf32(a) : round_to_tf32(a);
-              low += double(cut_to_tf32(a - a_high)) * b_high + double(a_high) * cut_to_tf32(b - b_high);
-              high += double(a_high) * b_high;
-            }
-          float &sum = sums[m_tile][n_tile][n];
-          if (kMath == Math::tf32x3)
-            sum = static_cast<float>(sum + low);
-          sum = static_cast<float>(sum + high);
-        }
-  }
+  const auto *of_all = shim::Machine::own().exchange(x);
+  for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
+    for (int32_t n = 0; n < 4; ++n) {
+      float row[kKTile];
+      for (int32_t k = 0; k < kKTile; ++k)
+        row[k] = of_all[(2 * t + n % 2) * 4 + k / 4][k % 4];
+      add_as_tensor_cores<kMath>(sums[n_tile][n], row, weights + n_tile * kFragment, g + n / 2 * 8);
+    }
 #endif
 }
+
+/// Products of rows and weights in shared memory, by a warp: of kMTiles * 16 rows and kNTiles N tiles. Of
+/// each kPeriod N tiles only the first kHalves halves, of 8 outputs each, are multiplied. The operations on
+/// each sum are those of multiply_k_tile(), in their order; but rows are the operand of 16, so that an empty
+/// half of an N tile costs nothing.
+template <Math kMath, int32_t kMTiles, int32_t kNTiles, int32_t kPeriod, int32_t kHalves>
+struct StagedProduct {
+  /// Adds what a K tile gives. `rows` are kKTile inputs each, one row behind the other; `fragments` those of
+  /// the N tiles, for tf32 rounded already. Of M tile m and N tile n thread 4 g + t has in sums[m][n][half]
+  /// rows g and g + 8, of each outputs 8 half + 2 t and the next one. Meanwhile it calls do_beside().
+  template <class Beside>
+  __device__ __forceinline__ static void add(float (&sums)[kMTiles][kNTiles][2][4], const float *rows,
+                                             const float *fragments, Beside do_beside) {
+    const int32_t lane = threadIdx.x % kWarp;
+#ifdef __CUDACC__
+    float4 inputs[kMTiles][2];
+    DBC_UNROLL
+    for (int32_t m = 0; m < kMTiles; ++m)
+      DBC_UNROLL
+    for (int32_t second = 0; second < 2; ++second)
+      inputs[m][second] = load_quad(rows + (m * 16 + second * 8) * kKTile + lane * 4);
+    DBC_UNROLL
+    for (int32_t step = 0; step < 2; ++step) {
+      float high[kMTiles][4], low[kMTiles][4];
+      DBC_UNROLL
+      for (int32_t m = 0; m < kMTiles; ++m) {
+        const float4 &x = inputs[m][0], &y = inputs[m][1];
+        const float whole[4] = {step == 0 ? x.x : x.z, step == 0 ? y.x : y.z, step == 0 ? x.y : x.w,
+                                step == 0 ? y.y : y.w};
+        DBC_UNROLL
+        for (int32_t n = 0; n < 4; ++n) {
+          high[m][n] = round_to_tf32(whole[n]);
+          low[m][n] = whole[n] - high[m][n];
+        }
+      }
+      DBC_UNROLL
+      for (int32_t n = 0; n < kNTiles; ++n)
+        add_step(sums, n, high, low, load_quad(fragments + n * kFragment + (step * kWarp + lane) * 4));
+      if (step == 0)
+        do_beside(); // the tensor cores are busy
+    }
+#else
+    do_beside();
+    for (int32_t m = 0; m < kMTiles; ++m)
+      for (int32_t n = 0; n < kNTiles; ++n)
+        for (int32_t half = 0; half < (has_second(n) ? 2 : 1); ++half)
+          for (int32_t number = 0; number < 4; ++number)
+            add_as_tensor_cores<kMath>(sums[m][n][half][number],
+                                       rows + (m * 16 + number / 2 * 8 + lane / 4) * kKTile,
+                                       fragments + n * kFragment, half * 8 + lane % 4 * 2 + number % 2);
+#endif
+  }
+
+private:
+  static constexpr __device__ bool has_second(int32_t n) { return n % kPeriod * 2 + 1 < kHalves; }
+
+#ifdef __CUDACC__
+  /// What one step gives with the quad of N tile n that this thread has.
+  __device__ __forceinline__ static void add_step(float (&sums)[kMTiles][kNTiles][2][4], int32_t n,
+                                                  const float (&high)[kMTiles][4],
+                                                  const float (&low)[kMTiles][4], const float4 &quad) {
+    const float whole[4] = {quad.x, quad.y, quad.z, quad.w};
+    float weight[4], rest[4];
+    DBC_UNROLL
+    for (int32_t k = 0; k < 4; ++k) {
+      weight[k] = kMath == Math::tf32 ? whole[k] : round_to_tf32(whole[k]);
+      rest[k] = whole[k] - weight[k];
+    }
+    auto multiply = [&](const float(&a)[kMTiles][4], const float(&b)[4]) {
+      DBC_UNROLL
+      for (int32_t half = 0; half < 2; ++half)
+        if (half == 0 || has_second(n))
+          DBC_UNROLL
+      for (int32_t m = 0; m < kMTiles; ++m)
+        mma_tf32(sums[m][n][half], a[m], b[2 * half], b[2 * half + 1]);
+    };
+    if (kMath == Math::tf32x3) { // one sum behind the other, so that none waits for itself
+      multiply(high, rest);
+      multiply(low, weight);
+    }
+    multiply(high, weight);
+  }
+#endif
+};
 
 } // namespace dbc::cuda

@@ -65,9 +65,13 @@ public:
   const Index &grid_size() const;
   void barrier(int32_t line);
   void warp_barrier(int32_t line);
-  /// Copies that a thread began land when it waits for them, not before.
-  void copy_later(float *to, const float4 &quad);
-  void land_copies();
+  /// Copies that a thread began land when it waits for them, not before. Of `size` numbers, at a multiple of
+  /// their bytes, `count` are read, the others are 0.
+  void copy_later(float *to, const float *from, int32_t size, int32_t count);
+  void end_copy_group();
+  /// All but those of the last `pending` groups.
+  void land_copies(int32_t pending);
+  void land_copies(); ///< those of no group, too
   /// Four numbers of each thread of the warp, for all of them; one must not come here again before all are
   /// behind the call after.
   const float (*exchange(const float (&mine)[4]))[4];
