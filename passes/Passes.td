@@ -233,7 +233,7 @@ def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
     batch.stage @next over @Leaf { %y = batch.read @leaf ... }
     ==>
     kernel.index_set model @table.Leaf.word ["word"] extent 1000
-    batch.stage @table.leaf over @table.Leaf.word { ... write %y, @table.leaf }
+    batch.stage @leaf over @table.Leaf.word { ... write %y, @table.leaf }
     batch.stage @next over @Leaf { %y = batch.gather @table.leaf via @rel.Leaf.word ... }
     ```
     Afterwards all tables that a run looks up have at most `elements` elements together; the smallest came first. Parameters

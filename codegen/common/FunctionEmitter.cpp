@@ -167,7 +167,7 @@ void FunctionEmitter::emitRowPointers(Operation *before) {
       size = strideOf(pointer->array);
       base = arrayName(pointer->array);
       type = model_.array(program_, pointer->array).pointee;
-      array = unqualifiedName(pointer->array).str();
+      array = kernel::unqualifiedName(pointer->array).str();
     }
     bool isName = llvm::all_of(row, [](char c) { return isAlnum(c) || c == '_'; }) && !isDigit(row[0]);
     pointer->name = scope_->fresh(isName ? array + "_" + row : array + "_row");

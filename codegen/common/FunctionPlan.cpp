@@ -77,13 +77,14 @@ std::string FunctionEmitter::wish(Value value) {
     return name;
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast_or_null<kernel::LoadOp>(op))
-    return load.getIndexArray() ? rowName(*load.getIndexArray()) : unqualifiedName(load.getArray()).str();
+    return load.getIndexArray() ? rowName(*load.getIndexArray())
+                                : kernel::unqualifiedName(load.getArray()).str();
   if (auto row = dyn_cast_or_null<kernel::RowOfOp>(op))
-    return unqualifiedName(row.getIndexSet()).str() + "_row";
+    return kernel::unqualifiedName(row.getIndexSet()).str() + "_row";
   if (isa_and_nonnull<kernel::OrderOp>(op))
     return "row";
   if (auto window = dyn_cast_or_null<kernel::WindowOp>(op))
-    return unqualifiedName(window.getIndexSet()).str() + (window.getAgo() > 0 ? "_before" : "_now");
+    return kernel::unqualifiedName(window.getIndexSet()).str() + (window.getAgo() > 0 ? "_before" : "_now");
   if (auto origin = dyn_cast_or_null<kernel::OriginOp>(op))
     return origin.getNumber() == 0 ? "site" : "origin";
   if (isa_and_nonnull<kernel::SlotOp, kernel::KeyOp>(op))

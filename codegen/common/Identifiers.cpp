@@ -93,13 +93,6 @@ std::string identifier(StringRef name) {
   return out;
 }
 
-StringRef unqualifiedName(StringRef symbol) {
-  auto [path, last] = symbol.rsplit('.');
-  if (last.empty())
-    return symbol;
-  return all_of(last, isDigit) ? symbol.take_back(last.size() + 1 + unqualifiedName(path).size()) : last;
-}
-
 std::string capitalised(StringRef name) {
   std::string out = name.str();
   if (!out.empty())

@@ -14,10 +14,6 @@ namespace dbc::codegen {
 /// name that C++ reserves (a leading or double underscore is taken apart).
 std::string identifier(llvm::StringRef name);
 
-/// The name of a symbol behind its last dot: "h" of "encode.h"; a number stays with its name: "h.2" of
-/// "encode.h.2".
-llvm::StringRef unqualifiedName(llvm::StringRef symbol);
-
 /// `name` with a capital first letter: "sentiment" -> "Sentiment".
 std::string capitalised(llvm::StringRef name);
 

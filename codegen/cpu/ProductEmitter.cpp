@@ -59,7 +59,7 @@ std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value 
   int64_t stride = array.rowSize();
   if (model_.f64() && array.pointee == "float") {
     // The operand is float, the product double.
-    std::string copy = scope_->fresh(unqualifiedName(*op.getArray()).str() + "_copy");
+    std::string copy = scope_->fresh(kernel::unqualifiedName(*op.getArray()).str() + "_copy");
     out_->line("real *" + copy + " = " + scratchPointer("real", block * length * 8) + ";");
     out_->line("dbc::copy_rows(" +
                commas({copy, base, via, from, use(count).text, std::to_string(stride),

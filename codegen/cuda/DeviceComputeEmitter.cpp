@@ -440,14 +440,12 @@ std::string DeviceComputeEmitter::launchedPrefix(Operation &op, const std::strin
     KernelEmitter emitter(model_, program_, arrays_, stage);
     std::string begin =
         program_.timeSteps(program_.find<kernel::IndexSetOp>(*stage.getIndexSet())) + ".begin.data()";
-    stages.push_back(
-        "{" +
-        commas(
-            {std::to_string(program_.stageNumber(stage)), begin,
-             "block_groups.bounds(" + std::to_string(distributedNumber(stage)) + ")",
-             std::to_string(emitter.rows()), std::to_string(emitter.tiles()),
-             std::to_string(emitter.hasLargeM() ? divideCeil(emitter.tiles(), emitter.largeMTiles()) : 0)}) +
-        "}");
+    stages.push_back("{" +
+                     commas({std::to_string(program_.stageNumber(stage)), begin,
+                             "block_groups.bounds(" + std::to_string(distributedNumber(stage)) + ")",
+                             std::to_string(emitter.rows()), std::to_string(emitter.tiles()),
+                             std::to_string(emitter.largeMShares())}) +
+                     "}");
   }
   std::string name = locals_.fresh(loop->name), end = locals_.fresh(loop->name + "_prefix");
   loops_[&op] = {name, end};

@@ -68,8 +68,7 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
   };
   if (!emitter.hasLargeM())
     return out.line(launch(kernel, blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
-  out.line("const int32_t large_m_blocks = " +
-           blocksOf(emitter.largeMRows(), divideCeil(emitter.tiles(), emitter.largeMTiles())) + ";");
+  out.line("const int32_t large_m_blocks = " + blocksOf(emitter.largeMRows(), emitter.largeMShares()) + ";");
   const std::string largeMKernel = kernel + "<" + std::to_string(emitter.largeMRows()) + ">";
   std::string condition = "large_m_blocks >= large_m_from";
   if (emitter.largeMSharedBytes() > kernel::kSharedOfAll)

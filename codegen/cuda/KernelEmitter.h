@@ -25,6 +25,8 @@ public:
   int64_t largeMRows() const;
   /// Of the tiles those that a block has at once there.
   int64_t largeMTiles() const;
+  /// Blocks that share the tiles of the same rows there; 0 where there are no large-M tiles.
+  int64_t largeMShares() const;
   /// The matrices that tensor cores read: its function is given them.
   std::vector<kernel::WeightsOp> matrices() const;
   /// The loop that may be one launch with the stage in it; null: none. Then its function is a template of the

@@ -351,6 +351,10 @@ LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyValue(*this, getBufferAttr(), getValue().getType(), symbols);
 }
 
+std::string dbc::batch::purposeOf(StringRef indexSet, StageRole role) {
+  return role == StageRole::Forward ? indexSet.str() : (indexSet + "." + stringifyStageRole(role)).str();
+}
+
 std::string dbc::batch::valueName(StringRef indexSet, Operation *op) {
   std::string word = dyn::sourceWord(op);
   return (indexSet + "." + (word.empty() ? "value" : word)).str();

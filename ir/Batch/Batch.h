@@ -28,6 +28,10 @@ mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 /// parameter, a field or an argument. Null of any other operation.
 mlir::FlatSymbolRefAttr resultOf(mlir::Operation *op);
 
+/// What a stage over an index set is called if it is the only one in its role: the index set, which is what
+/// it is computed for, and the role if that is not to be expected.
+std::string purposeOf(llvm::StringRef indexSet, StageRole role);
+
 /// What an array is called that holds what `op` computes at each row of an index set: the source's word for
 /// that, or "value".
 std::string valueName(llvm::StringRef indexSet, mlir::Operation *op);

@@ -172,9 +172,9 @@ def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp",
     The region is computed for each row, in any order of rows: no row reads what another row of the same time step writes.
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
-    for the manifest: it is no symbol, nothing refers to it, and batch-name-stages gives it. `role`: whether it computes what the
-    model says, adjoints of that, gradients of what they are asked for, what was not kept once more, or zeros. With `when` it is run for the rows only for which that buffer over its index set
-    holds, in any time step: what a `while` has ended is not computed (manual, S4). `blas`: it is one product, of its row
+    for the manifest: it is no symbol, nothing refers to it, and batch-name-stages gives it. `role`: whether it computes
+    what the model says, adjoints of that, gradients of what they are asked for, what was not kept once more, or zeros. With
+    `when` it is run for the rows only for which that buffer over its index set holds, in any time step: what a `while` has ended is not computed (manual, S4). `blas`: it is one product, of its row
     of a buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to
     another buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found
     and batch-assign-levels makes.

@@ -120,7 +120,7 @@ std::string dbc::dyn::sourceWord(Operation *op) {
   if (auto reduce = dyn_cast<ReduceListOp>(op))
     return stringifyReduceKind(reduce.getKind()).str();
   if (isa<SoftmaxListOp>(op))
-    return SoftmaxOp::getOperationName().split('.').second.str();
+    return "softmax";
   if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
       isa<MatchOp, IfOp, MapOp, FilterOp, ScanOp, FoldOp, DetachOp, DropoutOp, TopKOp, SoftmaxOp>(op))
     return op->getName().stripDialect().str();

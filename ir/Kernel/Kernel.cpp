@@ -88,6 +88,14 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+StringRef dbc::kernel::unqualifiedName(StringRef symbol) {
+  auto [path, last] = symbol.rsplit('.');
+  if (last.empty())
+    return symbol;
+  return llvm::all_of(last, llvm::isDigit) ? symbol.take_back(last.size() + 1 + unqualifiedName(path).size())
+                                           : last;
+}
+
 StringRef FuncOp::getStageName() { return getSymName().drop_front(StringRef("stage.").size()); }
 
 SmallVector<StringRef> GroupOp::getSecondaryKeys(unsigned cell) {

@@ -31,6 +31,10 @@ template <class Op> class FailsInput : public mlir::OpTrait::TraitBase<Op, Fails
 
 namespace dbc::kernel {
 
+/// The name of a symbol behind its last dot: "h" of "encode.h"; a number stays with its name: "h.2" of
+/// "encode.h.2".
+llvm::StringRef unqualifiedName(llvm::StringRef symbol);
+
 /// Erases the locals of a function that are only written, and what writes them.
 void dropUnreadLocals(FuncOp func);
 

@@ -41,8 +41,7 @@ batch::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, Fla
 batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, batch::StageRole role,
                                           FlatSymbolRefAttr indexSet) {
   StringRef rows = indexSet.getValue();
-  std::string name = (rows + "." + batch::stringifyStageRole(role)).str();
-  auto stage = batch::StageOp::create(b, loc, name, rows, role);
+  auto stage = batch::StageOp::create(b, loc, batch::purposeOf(rows, role), rows, role);
   stage.getBody().emplaceBlock();
   return stage;
 }

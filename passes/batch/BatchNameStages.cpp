@@ -3,7 +3,6 @@
 // batch-name-stages: what stages are called in generated code, reports and profiles.
 #include "ir/Batch/Batch.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -17,25 +16,15 @@ namespace dbc::passes {
 
 namespace {
 
-/// The index set, which is what the stage is computed for, and the stage's role if that is not to be
-/// expected.
-std::string purposeOf(batch::StageOp stage) {
-  std::string name = stage.getIndexSet().str();
-  if (stage.getRole() != batch::StageRole::Forward)
-    name += "." + batch::stringifyStageRole(stage.getRole()).str();
-  return name;
-}
-
 /// The last word of the name of an array that a stage writes, which is the source's where it has one; "" if
 /// it has none that says more than the stage's purpose.
 StringRef wordOf(batch::StageOp stage) {
   for (Operation &op : llvm::reverse(stage.getBody().front())) {
     if (!batch::isWrite(&op))
       continue;
-    auto [path, word] = cast<batch::AccessOpInterface>(op).getArray().rsplit('.');
-    if (llvm::all_of(word, llvm::isDigit)) // of several that are called the same
-      word = path.rsplit('.').second;
-    if (!word.empty() && word != "value" && word != batch::stringifyStageRole(stage.getRole()))
+    StringRef array = cast<batch::AccessOpInterface>(op).getArray();
+    StringRef last = kernel::unqualifiedName(array), word = last.split('.').first; // without a number
+    if (last != array && word != "value" && word != batch::stringifyStageRole(stage.getRole()))
       return word;
   }
   return {};
@@ -49,10 +38,11 @@ struct BatchNameStagesPass : impl::BatchNameStagesBase<BatchNameStagesPass> {
 
   void nameStages(batch::ProgramOp program) {
     llvm::StringMap<unsigned> stagesFor; // by purpose
-    program.walk([&](batch::StageOp stage) { ++stagesFor[purposeOf(stage)]; });
+    program.walk(
+        [&](batch::StageOp stage) { ++stagesFor[batch::purposeOf(stage.getIndexSet(), stage.getRole())]; });
     llvm::StringSet<> taken;
     program.walk([&](batch::StageOp stage) {
-      std::string base = purposeOf(stage);
+      std::string base = batch::purposeOf(stage.getIndexSet(), stage.getRole());
       if (stagesFor.lookup(base) > 1)
         if (StringRef word = wordOf(stage); !word.empty())
           base += "." + word.str();

@@ -101,8 +101,7 @@ std::string StageWriter::indexArray(IndexSetInfo *indexSet, Value value, StringR
         row && base.empty()) { // a call's: of what, or whom
       base = dyn::sourceName(row.getSlot().getLoc());
       if (base.empty())
-        base = row.getIndexSet().rsplit('.').second.empty() ? row.getIndexSet()
-                                                            : row.getIndexSet().rsplit('.').second;
+        base = kernel::unqualifiedName(row.getIndexSet());
     }
     if (base.empty())
       base = value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "row";
