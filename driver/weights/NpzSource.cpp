@@ -14,8 +14,11 @@ namespace dbc::driver {
 
 namespace {
 
+/// Dtypes whose elements become f32, by safetensors' names.
+constexpr const char *kRead = "F32, F64 and F16";
+
 /// No stream that zlib deflates becomes shorter than that; a header that says so lies, and would cost memory.
-constexpr uint64_t mostDeflated = 1032;
+constexpr uint64_t kMostDeflated = 1032;
 
 /// A member that is open for reading from its beginning on.
 class Member {
@@ -141,7 +144,7 @@ private:
     std::string name = about.name;
     // What torch.save writes is a zip archive too, with the tensors' names in a pickle.
     if (name.size() >= 8 && name.compare(name.size() - 8, 8, "data.pkl") == 0)
-      return failure(std::string("a PyTorch checkpoint, whose pickle is not read") + insteadOfPickle);
+      return failure(std::string("a PyTorch checkpoint, whose pickle is not read") + kInsteadOfPickle);
     if (name.size() < 4 || name.compare(name.size() - 4, 4, ".npy") != 0)
       return failure("`" + io::shown(name) + "` in the archive is no .npy array");
     SourceTensor tensor;
@@ -153,7 +156,7 @@ private:
       tensor.unreadable = "it is encrypted";
     else if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE)
       tensor.unreadable = "it is neither stored nor deflated";
-    else if (about.comp_size > UINT64_MAX / mostDeflated || about.size > about.comp_size * mostDeflated)
+    else if (about.comp_size > UINT64_MAX / kMostDeflated || about.size > about.comp_size * kMostDeflated)
       tensor.unreadable = "it has not the bytes that the archive promises";
     else
       readHeader(tensor, place);
@@ -179,7 +182,7 @@ private:
       return;
     text = (head.substr(begin) + text.substr(0, got)).substr(0, place.data - begin);
     io::NpyHeader header;
-    if (!io::parse_npy_header(text, header, tensor.unreadable))
+    if (!io::parse_npy_header(text, kRead, header, tensor.unreadable))
       return;
     tensor.extents = header.extents;
     tensor.dtype = dtypeOf(header.descr);
@@ -187,7 +190,7 @@ private:
     if (const uint64_t width = bytesOfFloat(tensor.dtype))
       io::check_npy_size(header, width, place.size - place.data, tensor.unreadable);
     else
-      tensor.unreadable = "only F32, F64 and F16 are read";
+      tensor.unreadable = "only " + std::string(kRead) + " are read";
   }
 
   zip_t *archive_ = nullptr;

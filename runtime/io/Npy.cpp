@@ -20,7 +20,7 @@ bool parse_header(std::string_view text, uint64_t data_size, NpyArray &array, st
                                                                           {"<i4", NpyArray::Type::I32},
                                                                           {"<i8", NpyArray::Type::I64}};
   io::NpyHeader header;
-  if (!io::parse_npy_header(text, header, error))
+  if (!io::parse_npy_header(text, "the dtypes '<f4', '<f8', '<i4' and '<i8'", header, error))
     return false;
   if (header.fortran_order) {
     error = "it is in Fortran order; only C order is read";

@@ -73,7 +73,7 @@ private:
 
 } // namespace
 
-bool parse_npy_header(std::string_view text, NpyHeader &header, std::string &error) {
+bool parse_npy_header(std::string_view text, std::string_view dtypes, NpyHeader &header, std::string &error) {
   Dict dict(text);
   bool descr = false, order = false, shape = false;
   error = "its header is not a dict of 'descr', 'fortran_order' and 'shape'";
@@ -86,7 +86,7 @@ bool parse_npy_header(std::string_view text, NpyHeader &header, std::string &err
     if (key == "descr" && !descr) {
       descr = true;
       if (!dict.string(value)) {
-        error = "records are not read, only arrays of one dtype";
+        error = "records are not read, only " + std::string(dtypes);
         return false;
       }
       header.descr = value;

@@ -21,8 +21,9 @@ struct NpyHeader {
 bool npy_preamble(std::string_view head, uint64_t size, uint64_t &text_begin, uint64_t &data_begin,
                   std::string &error);
 
-/// Reads the header text. Strict: the three keys and nothing else.
-bool parse_npy_header(std::string_view text, NpyHeader &header, std::string &error);
+/// Reads the header text. Strict: the three keys and nothing else. `dtypes` are those that the caller takes,
+/// in the words of messages.
+bool parse_npy_header(std::string_view text, std::string_view dtypes, NpyHeader &header, std::string &error);
 
 /// Whether extents times `width`, the bytes of an element, are the `have` bytes that there are.
 bool check_npy_size(const NpyHeader &header, uint64_t width, uint64_t have, std::string &error);

@@ -86,7 +86,7 @@ TEST(Npy, RefusesWhatItDoesNotRead) {
   EXPECT_EQ(header_says("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}"),
             p + "its dtype is '>f4'; '<f4', '<f8', '<i4' and '<i8' are read");
   EXPECT_EQ(header_says("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}"),
-            p + "records are not read, only arrays of one dtype");
+            p + "records are not read, only the dtypes '<f4', '<f8', '<i4' and '<i8'");
   EXPECT_EQ(header_says("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}"),
             p + "it is in Fortran order; only C order is read");
   EXPECT_EQ(header_says("{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}"),
