@@ -28,7 +28,7 @@ RULES = {
     "cost": ["ir", "runtime", "llvm"],
     "oracle": ["ir", "runtime", "llvm"],
     "driver/weights": ["frontend/syntax", "runtime"],
-    "driver/weights/fuzz": ["driver/weights", "frontend/syntax", "runtime", "runtime/tests"],
+    "driver/weights/fuzz": ["driver/weights", "frontend/syntax", "runtime", "runtime/fuzz", "runtime/tests"],
     "driver": ["driver/weights", "ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*", "llvm"],
     "runtime": [],
     "runtime/train": ["runtime"],

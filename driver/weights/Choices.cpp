@@ -46,14 +46,14 @@ std::vector<int> choose(const std::vector<Wanted> &wanted, std::vector<bool> &us
   }
 }
 
-constexpr double little = 0.1;
+constexpr double kLittle = 0.1;
 
 /// Somebody who wants the tensors of a choice about as much, and has nothing.
 static const Wanted *findRival(const std::vector<Wanted> &wanted, const std::vector<int> &chosen,
                                const Choice &choice) {
   for (size_t w = 0; w < wanted.size(); ++w)
     for (const Choice &other : wanted[w].choices)
-      if (chosen[w] < 0 && other.tensors == choice.tensors && other.score >= choice.score - little)
+      if (chosen[w] < 0 && other.tensors == choice.tensors && other.score >= choice.score - kLittle)
         return &wanted[w];
   return nullptr;
 }
@@ -90,7 +90,7 @@ std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::
           continue;
         gain += swapped->score - held.score;
       }
-      if (gain >= -little) {
+      if (gain >= -kLittle) {
         doubts.push_back(begin + "`" + other.from + "` fits as well");
         break;
       }

@@ -12,6 +12,23 @@
 
 namespace dbc::driver {
 
+/// Elements in row-major order: a copy, or where they lie in a mapped file.
+class Elements {
+public:
+  explicit Elements(std::vector<float> own) : own_(std::move(own)) {}
+  /// Borrowed from a file that stays open.
+  Elements(const float *mapped, size_t count) : mapped_(mapped), count_(count) {}
+  const float *data() const { return mapped_ ? mapped_ : own_.data(); }
+  size_t size() const { return mapped_ ? count_ : own_.size(); }
+  bool isMapped() const { return mapped_ != nullptr; }
+  const float &operator[](size_t i) const { return data()[i]; }
+
+private:
+  std::vector<float> own_;
+  const float *mapped_ = nullptr;
+  size_t count_ = 0;
+};
+
 /// The bytes of an element that becomes an f32: of the dtypes "F32", "F64", "F16" and "BF16", safetensors'
 /// names. 0 for another dtype.
 uint64_t bytesOfFloat(std::string_view dtype);

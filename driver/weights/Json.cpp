@@ -10,7 +10,7 @@ namespace dbc::driver {
 
 namespace {
 
-constexpr size_t deepest = 64;
+constexpr size_t kDeepest = 64;
 
 /// Goes over a text and says how far it has come.
 class Cursor {
@@ -121,8 +121,8 @@ private:
   }
   /// Containers that are open do not move: each is the last value of the one around it.
   bool enter(JsonValue::Kind kind) {
-    if (open_.size() == deepest) {
-      error = "nested deeper than " + std::to_string(deepest) + " levels";
+    if (open_.size() == kDeepest) {
+      error = "nested deeper than " + std::to_string(kDeepest) + " levels";
       errorAt = here() - 1;
       return false;
     }

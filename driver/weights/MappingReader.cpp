@@ -36,7 +36,7 @@ const std::vector<Operation> &operations() {
   return all;
 }
 
-constexpr const char *theOperations =
+constexpr const char *kOperations =
     "an operation is transpose, permute, reshape, gates, concat, add or stack";
 
 /// Makes expressions of JSON values; what has an error has no expression.
@@ -90,7 +90,7 @@ private:
         .error(object.keys.empty() ? object.range : object.keys[0].range,
                object.keys.empty() ? "an empty object: an operation must stand here"
                                    : "`" + io::shown(object.keys[0].text) + "` is no operation")
-        .hint(hint.empty() ? theOperations : hint);
+        .hint(hint.empty() ? kOperations : hint);
     return nullptr;
   }
 

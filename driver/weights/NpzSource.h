@@ -8,8 +8,8 @@
 namespace dbc::driver {
 
 /// What one does with a file of torch.save, as the end of a message.
-constexpr const char *insteadOfPickle = ": reading one runs its code; save the tensors in PyTorch by "
-                                        "`safetensors.torch.save_file(model.state_dict(), FILE)`";
+constexpr const char *kInsteadOfPickle = ": reading one runs its code; save the tensors in PyTorch by "
+                                         "`safetensors.torch.save_file(model.state_dict(), FILE)`";
 
 /// Whether bytes begin as a zip archive does.
 bool isZip(std::string_view bytes);

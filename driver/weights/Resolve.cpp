@@ -17,7 +17,7 @@ using Shape = std::vector<int64_t>;
 namespace {
 
 /// More tensors than that no mapping stands for, however its patterns multiply.
-constexpr size_t mostExpressions = 100000;
+constexpr size_t kMostExpressions = 100000;
 
 //---- Patterns ----
 
@@ -49,7 +49,7 @@ public:
 
   /// Replaces patterns by the lists that they stand for; false after a message.
   bool expand(MapExpr &expr) {
-    if (++count_ > mostExpressions)
+    if (++count_ > kMostExpressions)
       return tooMany(expr);
     if (expr.isPattern && !expandPattern(expr))
       return false;
@@ -57,14 +57,14 @@ public:
       return isThere(expr);
     bool fine = true;
     for (MapExpr &operand : expr.operands)
-      fine = expand(operand) && fine && count_ <= mostExpressions;
+      fine = expand(operand) && fine && count_ <= kMostExpressions;
     return fine;
   }
 
 private:
   bool tooMany(const MapExpr &expr) {
     diagnostics_.error(expr.range,
-                       "the mapping stands for more than " + std::to_string(mostExpressions) + " tensors");
+                       "the mapping stands for more than " + std::to_string(kMostExpressions) + " tensors");
     return false;
   }
   bool expandPattern(MapExpr &expr) {
@@ -91,7 +91,7 @@ private:
       if (!expr.last && !expr.operands.empty() && !mayBeThere(operand))
         break;
       expr.operands.push_back(std::move(operand));
-      if (count_ + expr.operands.size() * names.size() > mostExpressions)
+      if (count_ + expr.operands.size() * names.size() > kMostExpressions)
         return tooMany(expr);
     }
     return true;

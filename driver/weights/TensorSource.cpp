@@ -134,7 +134,7 @@ Status parseSource(std::string_view bytes, std::unique_ptr<TensorSource> &source
   SafetensorsHeader header;
   if (Status status = parse_safetensors_header(bytes, bytes.size(), header); !status.ok())
     return isPickle(bytes)
-               ? Status::error(status.code, "a pickle, which is not read" + std::string(insteadOfPickle))
+               ? Status::error(status.code, "a pickle, which is not read" + std::string(kInsteadOfPickle))
                : status;
   source = std::make_unique<SafetensorsSource>(bytes, header);
   return Status();

@@ -3,6 +3,7 @@
 // Files of tensors that other programs wrote: safetensors, and NumPy's .npz.
 #pragma once
 
+#include "driver/weights/Elements.h"
 #include <cstdint>
 #include <dbc/status.h>
 #include <map>
@@ -19,23 +20,6 @@ struct SourceTensor {
   std::string dtype; ///< safetensors' name, "F32"; of what has none there NumPy's
   std::vector<int64_t> extents;
   std::string unreadable; ///< why its elements cannot become f32; empty if they can
-};
-
-/// Elements in row-major order: a copy, or where they lie in a mapped file.
-class Elements {
-public:
-  explicit Elements(std::vector<float> own) : own_(std::move(own)) {}
-  /// Borrowed from a file that stays open.
-  Elements(const float *mapped, size_t count) : mapped_(mapped), count_(count) {}
-  const float *data() const { return mapped_ ? mapped_ : own_.data(); }
-  size_t size() const { return mapped_ ? count_ : own_.size(); }
-  bool isMapped() const { return mapped_ != nullptr; }
-  const float &operator[](size_t i) const { return data()[i]; }
-
-private:
-  std::vector<float> own_;
-  const float *mapped_ = nullptr;
-  size_t count_ = 0;
 };
 
 /// An open file. Its names differ. Not thread-safe.

@@ -4,6 +4,7 @@
 // are lines. A line that is accepted must come out of the batch as a line that is accepted again and says the
 // same.
 #include "../tests/io_models.h"
+#include "require.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,15 +12,9 @@
 #include <dbc/io/instances.h>
 
 using namespace dbc;
+using dbc::fuzz::require;
 
 namespace {
-
-void require(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
 
 struct Target {
   ModelInfo model;

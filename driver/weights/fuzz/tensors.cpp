@@ -3,6 +3,7 @@
 // Fuzz target: any bytes as another program's tensors, .npz or safetensors. Each tensor that can be read is
 // read, and what is proposed for io_models.h's tree model is a mapping without errors.
 #include "driver/weights/Suggest.h"
+#include "runtime/fuzz/require.h"
 #include "runtime/tests/io_models.h"
 
 #include <cstdint>
@@ -10,16 +11,10 @@
 #include <cstdlib>
 
 using namespace dbc;
+using dbc::fuzz::require;
 using namespace dbc::driver;
 
 namespace {
-
-void require(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
 
 void readAll(TensorSource &source) {
   for (size_t t = 0; t < source.tensors().size(); ++t) {
