@@ -6,7 +6,6 @@
 
 #include "driver/Exit.h"
 #include "driver/ModelUnit.h"
-#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <dbc/cuda/context.h>
 #include <dbc/io/instance.h>
@@ -58,12 +57,6 @@ Exit reportCommand(const Options &options);
 Exit trainCommand(const Options &options);
 Exit explainErrorCommand(const Options &options);
 Exit weightsMapCommand(const Options &options);
-
-/// Prints "dbc: error: <message>" to stderr.
-void printError(const llvm::Twine &message);
-/// Prints an error's words and returns the exit code that belongs to it.
-Exit fail(llvm::Error error, Exit code = kUserError);
-Exit fail(const Status &status);
 
 /// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after
 /// a message.

@@ -6,22 +6,9 @@
 #include "driver/CompiledCode.h"
 #include "driver/Files.h"
 #include "frontend/syntax/Diagnostics.h"
-#include "llvm/Support/raw_ostream.h"
 #include <dbc/io/safetensors.h>
 
 namespace dbc::driver {
-
-void printError(const llvm::Twine &message) { llvm::errs() << "dbc: error: " << message << "\n"; }
-
-Exit fail(llvm::Error error, Exit code) {
-  printError(llvm::toString(std::move(error)));
-  return code;
-}
-
-Exit fail(const Status &status) {
-  printError(status.message);
-  return status.code == Code::internal ? kInternal : kUserError;
-}
 
 int32_t findEntry(const ModelInfo &info, const std::string &name) {
   std::vector<std::string> names;

@@ -2,8 +2,8 @@
 //
 // batch-plan-steps: buffers that keep the rows of a recursion's last time steps alone.
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "llvm/Support/DebugLog.h"
@@ -18,13 +18,6 @@ namespace dbc::passes {
 
 namespace {
 
-std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (matchPattern(value, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
-
 /// By how much `value` is less than `key`, if that is a constant.
 std::optional<int64_t> below(Value value, Value key) {
   if (value == key)
@@ -33,7 +26,7 @@ std::optional<int64_t> below(Value value, Value key) {
   std::optional<int64_t> less;
   if (auto op = value.getDefiningOp<kernel::IntOp>()) {
     from = op.getA();
-    less = constantOf(op.getB());
+    less = getConstantIntValue(op.getB());
     if (less && op.getKind() == dyn::IntKind::Add)
       less = -*less;
     else if (op.getKind() != dyn::IntKind::Sub)
@@ -77,7 +70,7 @@ public:
   /// Whether `indexArray` of an index set outside names rows of the last level only.
   bool namesLast(StringRef indexSet, StringRef indexArray) {
     std::optional<int64_t> last = greatest();
-    auto ofSlot = [&](kernel::SlotOp slot) { return constantOf(keyOf(slot)); };
+    auto ofSlot = [&](kernel::SlotOp slot) { return getConstantIntValue(keyOf(slot)); };
     return last && commonOf(indexSet, indexArray, /*copies=*/4, ofSlot) == last;
   }
 
@@ -107,7 +100,7 @@ private:
     bool constant = false;
     program.walk([&](kernel::KeyOp op) {
       if (op.getGroup() == group.getSymName() && op.getKey() == k && !op.getRange().empty())
-        constant = constantOf(op.getRange().front().getTerminator()->getOperand(0)).has_value();
+        constant = getConstantIntValue(op.getRange().front().getTerminator()->getOperand(0)).has_value();
     });
     return constant;
   }
@@ -130,7 +123,7 @@ private:
     eachCall([&](kernel::FuncOp caller, kernel::SlotOp slot) {
       if (!constant || isOwn(caller))
         return;
-      std::optional<int64_t> number = slot ? constantOf(keyOf(slot)) : std::nullopt;
+      std::optional<int64_t> number = slot ? getConstantIntValue(keyOf(slot)) : std::nullopt;
       constant = number.has_value();
       if (constant)
         most = std::max(most.value_or(*number), *number);

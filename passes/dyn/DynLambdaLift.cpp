@@ -30,8 +30,9 @@ namespace dbc::passes {
 namespace {
 
 /// A recursion whose cells have captured arguments, and its copies.
-struct Recursion {
-  explicit Recursion(std::vector<dyn::CellOp> cells) : cells(std::move(cells)), values(this->cells) {}
+struct CapturingRecursion {
+  explicit CapturingRecursion(std::vector<dyn::CellOp> cells)
+      : cells(std::move(cells)), values(this->cells) {}
 
   bool has(dyn::CellOp cell) const { return llvm::is_contained(cells, cell); }
   bool changes() const {
@@ -54,7 +55,7 @@ struct LambdaLifting {
       if (llvm::all_of(group,
                        [&](dyn::CellOp cell) { return cell.getValues().empty() && !asked.contains(cell); }))
         continue;
-      auto recursion = std::make_shared<Recursion>(group);
+      auto recursion = std::make_shared<CapturingRecursion>(group);
       for (dyn::CellOp cell : group)
         recursionOf[cell] = recursion;
     }
@@ -136,10 +137,10 @@ private:
 
   /// One copy of a recursion.
   struct Copy {
-    Copy(Recursion &recursion, dyn::CellOp callee, const Frame &frame, ArrayRef<Value> captured)
+    Copy(CapturingRecursion &recursion, dyn::CellOp callee, const Frame &frame, ArrayRef<Value> captured)
         : recursion(recursion), callee(callee), frame(frame), captured(captured) {}
 
-    Recursion &recursion;
+    CapturingRecursion &recursion;
     dyn::CellOp callee; ///< of the call from outside
     Frame frame;
     SmallVector<Value> captured;
@@ -212,7 +213,7 @@ private:
     ++liftedCalls;
     needOutside(call);
     dyn::CellOp callee = calleeOf(call);
-    Recursion &recursion = *recursionOf[callee];
+    CapturingRecursion &recursion = *recursionOf[callee];
     Frame frame = frameOf(call);
     Copy &copy = copyFor(recursion, callee, frame, call);
     SmallVector<Value> keys =
@@ -251,7 +252,7 @@ private:
     return map.getResults();
   }
 
-  Copy &copyFor(Recursion &recursion, dyn::CellOp callee, const Frame &frame, Call call) {
+  Copy &copyFor(CapturingRecursion &recursion, dyn::CellOp callee, const Frame &frame, Call call) {
     SmallVector<Value> captured(call.getValues());
     size_t hash = llvm::hash_combine(callee.getOperation(), frame.function,
                                      llvm::hash_combine_range(captured.begin(), captured.end()));
@@ -460,7 +461,7 @@ private:
   ModuleOp module;
   LiftedCells cells;
   /// Of the cells with captured arguments.
-  llvm::MapVector<Operation *, std::shared_ptr<Recursion>> recursionOf;
+  llvm::MapVector<Operation *, std::shared_ptr<CapturingRecursion>> recursionOf;
   /// Cells that call others twice, with values of their own, which do the same: copies double.
   static constexpr size_t kMostCopies = 1024;
   bool tooMany = false;

@@ -113,9 +113,9 @@ int reductionOf(dyn::ReduceKind kind) {
 }
 
 /// The steps of one entry.
-class Order {
+class EntrySteps {
 public:
-  Order(ModuleOp module, dyn::EntryOp entry) : module(module), entry(entry) {
+  EntrySteps(ModuleOp module, dyn::EntryOp entry) : module(module), entry(entry) {
     for (dyn::DataOp data : module.getOps<dyn::DataOp>())
       tables.try_emplace(data.getSymName(), tables.size());
     auto cellOf = [&](StringAttr name) { return module.lookupSymbol<dyn::CellOp>(name); };
@@ -524,7 +524,7 @@ struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {
     numbered += numbers;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     for (dyn::EntryOp entry : llvm::to_vector(module.getOps<dyn::EntryOp>()))
-      Order(module, entry).create(b);
+      EntrySteps(module, entry).create(b);
   }
 };
 } // namespace

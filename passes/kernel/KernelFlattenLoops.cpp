@@ -4,7 +4,7 @@
 #include "ir/Dyn/Dyn.h"
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -17,13 +17,6 @@ namespace dbc::passes {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-std::optional<int64_t> constantOf(Value value) {
-  APInt found;
-  if (!matchPattern(value, m_ConstantInt(&found)))
-    return std::nullopt;
-  return found.getSExtValue();
-}
 
 /// By how much a number grows with a step of the outer loop and with one of the inner loop. `affine`: that is
 /// all that can be said of it; else it is some function of a number that grows so.
@@ -39,10 +32,10 @@ struct Growth {
 };
 
 /// Two loops, one directly inside the other, the inner one of independent iterations.
-class LoopNest {
+class FlatNest {
 public:
   /// The loop nest whose inner loop is `inner`, if it has that form.
-  static std::optional<LoopNest> of(kernel::ForOp inner, const SymbolTable &names) {
+  static std::optional<FlatNest> of(kernel::ForOp inner, const SymbolTable &names) {
     auto outer = dyn_cast<kernel::ForOp>(inner->getParentOp());
     if (!inner.getVector() || !outer || outer.getVector() || outer.getNumResults() != 0 ||
         inner.getNumResults() != 0)
@@ -51,9 +44,9 @@ public:
         inner->getNextNode() != outer.getBody().front().getTerminator())
       return std::nullopt;
     for (kernel::ForOp loop : {outer, inner})
-      if (constantOf(loop.getLow()) != 0 || !constantOf(loop.getHigh()))
+      if (getConstantIntValue(loop.getLow()) != 0 || !getConstantIntValue(loop.getHigh()))
         return std::nullopt;
-    return LoopNest(outer, inner, names);
+    return FlatNest(outer, inner, names);
   }
 
   /// Whether all that an iteration reads, computes and writes follows from its number in the order of the
@@ -67,14 +60,14 @@ public:
 
   void flatten() {
     auto func = outer->getParentOfType<kernel::FuncOp>();
-    LDBG() << "@" << func.getSymName() << ": " << *constantOf(outer.getHigh()) << " times " << steps
+    LDBG() << "@" << func.getSymName() << ": " << *getConstantIntValue(outer.getHigh()) << " times " << steps
            << " iterations are one loop";
     OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
     Location loc = inner.getLoc();
     auto integer = [&](int64_t value) {
       return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
     };
-    Value all = integer(*constantOf(outer.getHigh()) * steps), zero = integer(0);
+    Value all = integer(*getConstantIntValue(outer.getHigh()) * steps), zero = integer(0);
     BlockArgument counter = outer.getBody().getArgument(0);
     inner.getBody().getArgument(0).setLoc(counter.getLoc()); // and its name
     counter.replaceAllUsesWith(zero);
@@ -90,8 +83,8 @@ private:
     bool written = false, same = true;
   };
 
-  LoopNest(kernel::ForOp outer, kernel::ForOp inner, const SymbolTable &names)
-      : outer(outer), inner(inner), names(names), steps(*constantOf(inner.getHigh())) {
+  FlatNest(kernel::ForOp outer, kernel::ForOp inner, const SymbolTable &names)
+      : outer(outer), inner(inner), names(names), steps(*getConstantIntValue(inner.getHigh())) {
     growths[outer.getBody().getArgument(0)] = {1, 0};
     growths[inner.getBody().getArgument(0)] = {0, 1};
   }
@@ -104,7 +97,7 @@ private:
       return grows(op, growth(op.getOperand(0)) + growth(op.getOperand(1)));
     if (isa<arith::SubIOp>(op))
       return grows(op, growth(op.getOperand(0)) + growth(op.getOperand(1)) * -1);
-    if (auto factor = isa<arith::MulIOp>(op) ? constantOf(op.getOperand(1)) : std::nullopt)
+    if (auto factor = isa<arith::MulIOp>(op) ? getConstantIntValue(op.getOperand(1)) : std::nullopt)
       return grows(op, growth(op.getOperand(0)) * *factor);
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
       Growth offset =
@@ -205,7 +198,7 @@ struct KernelFlattenLoopsPass : impl::KernelFlattenLoopsBase<KernelFlattenLoopsP
         });
         for (kernel::ForOp loop : vectors)
           while (true) {
-            std::optional<LoopNest> loopNest = LoopNest::of(loop, names);
+            std::optional<FlatNest> loopNest = FlatNest::of(loop, names);
             if (!loopNest || !loopNest->isFlat())
               break;
             loopNest->flatten();

@@ -49,6 +49,7 @@ if(DBC_IO)
       tests/io_safetensors.cpp
       tests/io_value.cpp)
     dbc_warnings(dbc_io_tests)
+    set_target_properties(dbc_io_tests PROPERTIES UNITY_BUILD OFF) # each file has helpers of the same names
     target_include_directories(dbc_io_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/io)
     target_link_libraries(dbc_io_tests PRIVATE dbc_runtime_io GTest::gtest_main)
     gtest_discover_tests(dbc_io_tests)

@@ -340,22 +340,27 @@ class Writer:
         return "(" + "\n".join([*(f"dbc_mutant == {n} ? {cast}({new}) :" for n, new in alternatives), f"{cast}({original}))"])
 
     def preamble(self, text):
-        last = [match.end() for match in re.finditer(r"^#include.*\n", text, re.M)][-1]
         rows = NEGATED if "class Rows" in text else ""
         helper = IN_ORDER if "dbc_in_order(" in text else ""
-        text = text[:last] + CHOSEN + helper + text[last:]
+        text = CHOSEN + helper + text
         if rows:
             at = text.index("//===-- Elementwise")
             text = text[:at] + rows + re.sub(r"^(Value of\w+\([^\n]*\bRows),", r"\1 rows,", text[at:], flags=re.M)
         return f"// Made by test/mutants/rules.py of {self.name}.\n" + text
 
 
-CHOSEN = """#include <cstdlib>
+# Guards: several files may be compiled as one.
+CHOSEN = """#ifndef DBC_MUTANT
+#define DBC_MUTANT
+#include <cstdlib>
 static const int dbc_mutant = std::getenv("MUTANT") ? std::atoi(std::getenv("MUTANT")) : 0;
+#endif
 """
 NEGATED = "static Value dbc_negated(const Rows &rows, Value value) { return value ? rows.neg(value) : value; }\n"
 # A range from its end, or where a mutant is chosen from its beginning.
-IN_ORDER = """#include "llvm/ADT/STLExtras.h"
+IN_ORDER = """#ifndef DBC_IN_ORDER
+#define DBC_IN_ORDER
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <vector>
 template <class Range> auto dbc_in_order(bool forward, Range &&range) {
@@ -371,6 +376,7 @@ template <class Range> auto dbc_in_order(bool forward, Range &&range) {
     std::reverse(result.elements.begin(), result.elements.end());
   return result;
 }
+#endif
 """
 
 
