@@ -9,6 +9,7 @@
 #               [WEIGHTS f32|bf16]           # how matrices are kept that products read, as --weights
 #               [TABLE_BUDGET <bytes>]       # for functions of one index that are computed at load, as --table-budget
 #               [INCLUDE <dir> ...]          # where imported modules are looked for, as -I
+#               [C_INTERFACE]                # "<model name>_c.h" too, for programs in C
 #               [TARGETS cpu [cuda]]         # what it runs on, cpu if not said; where CUDA is not an enabled language, the CPU alone
 #               [GPU_MATH f32|tf32]          # how a GPU multiplies matrices, as --gpu-math
 #               [GPU_BLAS never|auto|always] # which products cuBLAS computes, as --gpu-blas; linked with cuBLASLt unless never
@@ -17,9 +18,9 @@
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
 function(dbc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;MODE;RECOMPUTE;WEIGHTS;TABLE_BUDGET;GPU_MATH;GPU_BLAS" "DIMS;GRADIENTS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 A "C_INTERFACE" "SOURCE;REAL;MODE;RECOMPUTE;WEIGHTS;TABLE_BUDGET;GPU_MATH;GPU_BLAS" "DIMS;GRADIENTS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
   if(NOT A_SOURCE OR A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [MODE infer|train] [GRADIENTS name ...] [RECOMPUTE none|cheap|cells] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [GPU_BLAS never|auto|always] [CUDA_ARCHITECTURES sm ...])")
+    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [MODE infer|train] [GRADIENTS name ...] [RECOMPUTE none|cheap|cells] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [C_INTERFACE] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [GPU_BLAS never|auto|always] [CUDA_ARCHITECTURES sm ...])")
   endif()
   set(cuda FALSE)
   foreach(each ${A_TARGETS})
@@ -79,6 +80,10 @@ function(dbc_add_model target)
   endif()
   set(kernels)
   set(byproducts)
+  if(A_C_INTERFACE)
+    list(APPEND options --c-interface)
+    list(APPEND byproducts ${dir}/${model}_c.h)
+  endif()
   if(cuda)
     list(APPEND options --target cpu,cuda)
     if(A_GPU_MATH)
@@ -88,7 +93,7 @@ function(dbc_add_model target)
       list(APPEND options --gpu-blas ${A_GPU_BLAS})
     endif()
     set(kernels ${dir}/${model}.cu)
-    set(byproducts ${dir}/${model}.cuh)
+    list(APPEND byproducts ${dir}/${model}.cuh)
   endif()
   # dbc leaves files alone that would not change, so the rule's own output is a stamp.
   file(MAKE_DIRECTORY ${dir})
@@ -107,7 +112,7 @@ function(dbc_add_model target)
   add_library(${target} STATIC ${dir}/${model}.cpp ${kernels})
   add_dependencies(${target} ${target}_generate)
   # For "<model name>.h" alone: a model may be called `math`, and <math.h> goes on being C's.
-  target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-iquote${dir}>)
+  target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:C,CXX>:-iquote${dir}>)
   # Generated code is written to be vectorised. Which additions may become one rounding is fixed by dbc::runtime's flags; a
   # project's own -ffast-math is for its other sources.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-fast-math -Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>>)

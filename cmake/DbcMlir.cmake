@@ -27,7 +27,7 @@ target_compile_options(dbc_mlir INTERFACE $<$<CONFIG:Release>:-O1>)
 
 # MLIR's headers take most of a file's time to compile; they are read once for all libraries and programs, which have the
 # same flags for that: what is position-independent by the C++ compiler's own choice is so. A build with
-# CMAKE_DISABLE_PRECOMPILE_HEADERS and without CMAKE_UNITY_BUILD shows that each file includes what it uses.
+# CMAKE_DISABLE_PRECOMPILE_HEADERS (scripts/test --full makes one) shows that each file includes what it uses.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers.cpp CONTENT "int main() {}\n")
 add_library(dbc_headers STATIC ${PROJECT_BINARY_DIR}/headers.cpp)
 set_target_properties(dbc_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)

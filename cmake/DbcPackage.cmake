@@ -1,28 +1,59 @@
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
-# What find_package(dbc) finds, in this build tree and, laid out alike, where it is installed: the compiler dbc::dbc, the
-# libraries dbc::runtime, dbc::runtime_io and dbc::trainer, and dbc_add_model.
+# What find_package(dbc) finds, in this build tree and, laid out alike, where it is installed. It has components, and so has
+# what is installed and what `cpack` packs (a Debian package each, dbc-<component>):
+#   runtime    dbc::runtime, dbc::runtime_io, dbc::trainer, and their headers: what a compiled model needs
+#   cuda       the headers of models compiled with --target cuda
+#   compiler   dbc::dbc, dbc_add_model, and all that dbc reads
 set(package lib/cmake/dbc)
-foreach(name dbcConfig DbcAddModel)
-  configure_file(cmake/${name}.cmake ${PROJECT_BINARY_DIR}/${package}/${name}.cmake COPYONLY)
-  install(FILES cmake/${name}.cmake DESTINATION ${package})
-endforeach()
+include(CMakePackageConfigHelpers)
+# Generated code and the runtime are of one version (dbc/version.h).
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/${package}/dbcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/dbcConfig.cmake ${PROJECT_BINARY_DIR}/${package}/dbcConfig.cmake COPYONLY)
+configure_file(cmake/DbcAddModel.cmake ${PROJECT_BINARY_DIR}/${package}/DbcAddModel.cmake COPYONLY)
+install(FILES cmake/dbcConfig.cmake ${PROJECT_BINARY_DIR}/${package}/dbcConfigVersion.cmake
+  DESTINATION ${package} COMPONENT runtime)
+install(FILES cmake/DbcAddModel.cmake DESTINATION ${package} COMPONENT compiler)
 
 set_target_properties(dbc_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(dbc_runtime_io PROPERTIES EXPORT_NAME runtime_io)
 set_target_properties(dbc_trainer PROPERTIES EXPORT_NAME trainer)
-install(TARGETS dbc dbc_runtime dbc_runtime_io dbc_trainer EXPORT dbcTargets
-  RUNTIME DESTINATION bin ARCHIVE DESTINATION lib)
-install(EXPORT dbcTargets NAMESPACE dbc:: DESTINATION ${package})
-export(EXPORT dbcTargets NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/dbcTargets.cmake)
+install(TARGETS dbc_runtime dbc_runtime_io dbc_trainer EXPORT dbcRuntime ARCHIVE DESTINATION lib COMPONENT runtime)
+install(TARGETS dbc EXPORT dbcCompiler RUNTIME DESTINATION bin COMPONENT compiler)
+install(TARGETS dbc-opt RUNTIME DESTINATION bin COMPONENT compiler)
+foreach(component Runtime Compiler)
+  string(TOLOWER ${component} installed)
+  install(EXPORT dbc${component} NAMESPACE dbc:: DESTINATION ${package} COMPONENT ${installed})
+  export(EXPORT dbc${component} NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/dbc${component}.cmake)
+endforeach()
 
-# What dbc and generated code read, beside the libraries: the runtime's headers, the library of modules, the constants of devices and
-# the manual (driver/Files.cpp looks for them).
-install(DIRECTORY runtime/include/dbc DESTINATION include)
-install(DIRECTORY dsl/lib cost/devices DESTINATION share/dbc)
-install(FILES dsl/REFERENCE.md DESTINATION share/dbc)
+# The runtime's headers, and what dbc reads: the library of modules, templates of projects, the constants of devices and the
+# manual (driver/Files.cpp looks for them).
+install(DIRECTORY runtime/include/dbc DESTINATION include COMPONENT runtime PATTERN cuda EXCLUDE)
+install(DIRECTORY runtime/include/dbc/cuda DESTINATION include/dbc COMPONENT cuda)
+install(DIRECTORY dsl/lib dsl/templates cost/devices DESTINATION share/dbc COMPONENT compiler)
+install(FILES dsl/REFERENCE.md DESTINATION share/dbc COMPONENT compiler)
 
 # For builds that are not CMake's: `pkg-config --cflags --libs dbc-runtime`.
 string(JOIN " " numeric_flags ${DBC_NUMERIC_FLAGS})
 configure_file(cmake/dbc-runtime.pc.in ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc DESTINATION lib/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc DESTINATION lib/pkgconfig COMPONENT runtime)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_COMPONENTS_ALL runtime cuda compiler)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_CONTACT "the dbc authors")
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME dbc-runtime)
+set(CPACK_DEBIAN_CUDA_PACKAGE_NAME dbc-cuda)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME dbc-compiler)
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), dbc-cuda (= ${PROJECT_VERSION}), g++")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SHLIBDEPS ON) # of LLVM, MLIR, ANTLR and libzip
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "what models compiled by dbc need: libraries and headers")
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "headers of models that dbc compiled for GPUs")
+set(CPACK_COMPONENT_COMPILER_DESCRIPTION "dbc, which compiles models of one input to C++ and CUDA for batches")
+set(CPACK_STRIP_FILES ON)
+include(CPack)

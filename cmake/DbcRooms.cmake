@@ -36,6 +36,8 @@ function(dbc_library name)
   cmake_parse_arguments(A "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${A_UNPARSED_ARGUMENTS})
   dbc_warnings(${name})
+  # Each pass has its own.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_CODE_AFTER_INCLUDE "#undef DEBUG_TYPE")
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_link_libraries(${name} PUBLIC dbc_mlir ${A_LINK})
   dbc_precompiled_headers(${name})

@@ -1,5 +1,21 @@
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#
+# find_package(dbc [COMPONENTS runtime compiler cuda]): all that is there where none is named.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
-include(${CMAKE_CURRENT_LIST_DIR}/dbcTargets.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/DbcAddModel.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/dbcRuntime.cmake)
+set(dbc_runtime_FOUND TRUE)
+foreach(file dbcCompiler DbcAddModel)
+  include(${CMAKE_CURRENT_LIST_DIR}/${file}.cmake OPTIONAL RESULT_VARIABLE dbc_compiler_FOUND)
+endforeach()
+get_target_property(_dbc_include dbc::runtime INTERFACE_INCLUDE_DIRECTORIES)
+find_path(_dbc_cuda dbc/cuda/context.h PATHS ${_dbc_include} NO_DEFAULT_PATH NO_CACHE)
+if(_dbc_cuda)
+  set(dbc_cuda_FOUND TRUE)
+endif()
+foreach(component ${dbc_FIND_COMPONENTS})
+  if(NOT dbc_${component}_FOUND)
+    set(dbc_FOUND FALSE)
+    set(dbc_NOT_FOUND_MESSAGE "its component `${component}` is not installed (Debian package dbc-${component})")
+  endif()
+endforeach()

@@ -28,6 +28,7 @@ mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp 
   generated.space = model.space();
   generated.source = *source;
   generated.header = emitHeader(model);
+  generated.cHeader = emitCHeader(model);
   generated.manifest = emitManifest(model, device.get());
   return generated;
 }

@@ -24,6 +24,7 @@ struct Options {
   std::string output;     ///< compile: a folder; interpret, run: a file, stdout if empty; weights map: a file
   std::string emit;       ///< compile: dyn, batch or kernel; empty for code
   bool saveTemps = false; ///< compile
+  bool cInterface = false;             ///< compile: <model>_c.h too
   std::vector<std::string> printAfter; ///< compile: flags of passes
   std::string entry;                   ///< empty: the only one
   std::string input = "-";             ///< a file, - for stdin
@@ -37,14 +38,16 @@ struct Options {
   DrawOptions sizes;   ///< verify, sample: of what is drawn
   bool all = false;    ///< report: each access
   bool json = false;
-  bool trace = false;        ///< interpret
-  bool profile = false;      ///< run
-  std::string profileOutput; ///< run: a file for the profile as JSON, empty for none
-  TrainOptions train;        ///< train; its weights and seed are those above
-  std::string rule;          ///< explain-error
-  std::string from;          ///< weights map: a file of another program
-  std::string mapping;       ///< weights map: a mapping file; empty with --suggest
-  bool suggest = false;      ///< weights map
+  bool trace = false;               ///< interpret
+  bool profile = false;             ///< run
+  std::string profileOutput;        ///< run: a file for the profile as JSON, empty for none
+  TrainOptions train;               ///< train; its weights and seed are those above
+  std::string rule;                 ///< explain-error
+  std::string project;              ///< new: the name of the model and of the folder
+  std::string projectKind = "tree"; ///< new: a folder of dsl/templates
+  std::string from;                 ///< weights map: a file of another program
+  std::string mapping;              ///< weights map: a mapping file; empty with --suggest
+  bool suggest = false;             ///< weights map
 };
 
 Exit compileCommand(const Options &options);
@@ -56,6 +59,7 @@ Exit sampleCommand(const Options &options);
 Exit reportCommand(const Options &options);
 Exit trainCommand(const Options &options);
 Exit explainErrorCommand(const Options &options);
+Exit newCommand(const Options &options);
 Exit weightsMapCommand(const Options &options);
 
 /// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after

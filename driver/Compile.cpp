@@ -44,11 +44,14 @@ static std::string depfile(const std::string &target, const std::vector<std::str
   return text + "\n";
 }
 
-static Exit write(const std::string &base, const GeneratedCode &code, const std::vector<std::string> &files) {
+static Exit write(const std::string &base, const GeneratedCode &code, const std::vector<std::string> &files,
+                  bool cInterface) {
   std::vector<std::pair<const char *, std::string>> outputs = {{".h", code.header},
                                                                {".cpp", code.source},
                                                                {".json", code.manifest},
                                                                {".d", depfile(base + ".stamp", files)}};
+  if (cInterface)
+    outputs.push_back({"_c.h", code.cHeader});
   if (!code.kernels.empty())
     outputs.insert(outputs.end(), {{".cuh", code.deviceHeader}, {".cu", code.kernels}});
   for (const auto &[ending, text] : outputs)
@@ -98,7 +101,7 @@ Exit compileCommand(const Options &options) {
   if (options.saveTemps)
     if (Exit exit = saveTemps(unit, base, options.model.device))
       return exit;
-  return write(base, code, unit.files());
+  return write(base, code, unit.files(), options.cInterface);
 }
 
 } // namespace dbc::driver

@@ -15,6 +15,7 @@ struct GeneratedCode {
   std::string model;                 ///< the model's name
   std::string space;                 ///< the namespace of its classes
   std::string header;                ///< <model>.h
+  std::string cHeader;               ///< <model>_c.h
   std::string source;                ///< <model>.cpp
   std::string manifest;              ///< <model>.json
   std::string deviceHeader, kernels; ///< <model>.cuh and <model>.cu; empty: not for a device

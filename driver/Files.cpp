@@ -122,10 +122,18 @@ static Surroundings find() {
   std::string program = fs::getMainExecutable(nullptr, &anchor);
   std::string prefix = joinPath(path::parent_path(program), "..");
   if (fs::exists(joinPath(prefix, "include/dbc/runtime.h")))
-    return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include"), joinPath(prefix, "lib"),
-            joinPath(prefix, "share/dbc/devices"), joinPath(prefix, "share/dbc/REFERENCE.md")};
-  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include"), DBC_ARCHIVE_DIR,
-          joinPath(DBC_SOURCE_DIR, "cost/devices"), joinPath(DBC_SOURCE_DIR, "dsl/REFERENCE.md")};
+    return {joinPath(prefix, "share/dbc/lib"),
+            joinPath(prefix, "include"),
+            joinPath(prefix, "lib"),
+            joinPath(prefix, "share/dbc/devices"),
+            joinPath(prefix, "share/dbc/REFERENCE.md"),
+            joinPath(prefix, "share/dbc/templates")};
+  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"),
+          joinPath(DBC_SOURCE_DIR, "runtime/include"),
+          DBC_ARCHIVE_DIR,
+          joinPath(DBC_SOURCE_DIR, "cost/devices"),
+          joinPath(DBC_SOURCE_DIR, "dsl/REFERENCE.md"),
+          joinPath(DBC_SOURCE_DIR, "dsl/templates")};
 }
 
 const Surroundings &surroundings() {

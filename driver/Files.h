@@ -44,11 +44,12 @@ llvm::Error makeFolder(const std::string &path);
 /// What lies around the running program: in a build tree build/bin/dbc beside the sources, in an install tree
 /// bin/dbc beside include/, lib/ and share/dbc/.
 struct Surroundings {
-  std::string library;  ///< the folder of nn.dyn
-  std::string include;  ///< the folder of dbc/runtime.h
-  std::string archives; ///< the folder of libdbc_runtime.a
-  std::string devices;  ///< the folder of h100.json
-  std::string manual;   ///< REFERENCE.md
+  std::string library;   ///< the folder of nn.dyn
+  std::string include;   ///< the folder of dbc/runtime.h
+  std::string archives;  ///< the folder of libdbc_runtime.a
+  std::string devices;   ///< the folder of h100.json
+  std::string manual;    ///< REFERENCE.md
+  std::string templates; ///< the folder of what `dbc new` copies
 };
 const Surroundings &surroundings();
 

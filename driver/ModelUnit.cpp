@@ -232,6 +232,7 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   code.model = kernels->getSymName()->str();
   code.space = std::move(generated->space);
   code.header = std::move(generated->header);
+  code.cHeader = std::move(generated->cHeader);
   code.source = std::move(generated->source);
   code.manifest = std::move(generated->manifest);
   code.deviceHeader = std::move(generated->deviceHeader);

@@ -52,6 +52,13 @@ public:
     CLI::App *explain = app.add_subcommand("explain-error", "print what the manual says of a rule");
     explain->add_option("RULE", o.rule, "what stands in brackets behind a message, as G3")->required();
     commands.push_back({explain, explainErrorCommand});
+    CLI::App *project =
+        app.add_subcommand("new", "make a folder with a model, a program that uses it, and data");
+    project->add_option("NAME", o.project, "of the model and of the folder")->required();
+    project->add_option("--from", o.projectKind, "what an input is: tree, sequence, graph or lattice [tree]")
+        ->check(CLI::IsMember({"tree", "sequence", "graph", "lattice"}).description(""))
+        ->default_str("");
+    commands.push_back({project, newCommand});
     // A name that will mean something: better said than "unknown".
     CLI::App *format = app.add_subcommand("fmt", "not supported yet")->group("");
     format->allow_extras();
@@ -234,6 +241,7 @@ private:
         ->allow_extra_args(false);
     compile->add_flag("--verify-each", o.model.verifyEach,
                       "verify what each pass makes, not the last one alone");
+    compile->add_flag("--c-interface", o.cInterface, "write DIR/<model>_c.h too, for programs in C");
     addReal(compile);
     addMode(compile, "what losses are for: infer computes their values, train their gradients too");
     addWeightType(compile);

@@ -3,7 +3,7 @@
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
-# `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
+# `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
 # the random ones), %compilers (of elementwise_full.test),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
@@ -57,6 +57,8 @@ if clangxx:
 if shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64"):
     config.available_features.add("aarch64")
 
+if all(map(shutil.which, ("cpack", "dpkg-deb", "dpkg-shlibdeps"))):
+    config.available_features.add("debian")
 if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
 

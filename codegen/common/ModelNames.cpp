@@ -2,6 +2,7 @@
 //
 // Collects what a module has and gives it names: first the interface, then program by program.
 #include "codegen/common/ModelNames.h"
+#include "codegen/common/Writer.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -39,10 +40,25 @@ std::string pointee(Type element, bool field) {
 }
 
 std::string ModelNames::variant() const {
-  std::string text = real().str();
+  std::string text = source + " " + real().str();
   if (auto dims = ModuleOp(module)->getAttrOfType<DictionaryAttr>("dyn.dims"))
     for (NamedAttribute dim : dims)
       text += " " + dim.getName().str() + "=" + std::to_string(cast<IntegerAttr>(dim.getValue()).getInt());
+  for (const Data &data : datas)
+    for (const Constructor &constructor : data.constructors) {
+      text += "\n" + data.source + " " + constructor.source;
+      for (const Field &field : constructor.fields)
+        text += " " + field.source + ": " + spelling(field.type);
+    }
+  for (const Param &param : params)
+    text += "\n" + param.path + " " + shapeText(param.shape);
+  for (const auto &program : programs) {
+    kernel::ProgramOp op = program->op;
+    text += "\n" + program->source;
+    for (const Argument &argument : program->arguments)
+      text += " " + argument.source + ": " + spelling(argument.type);
+    text += " -> " + spelling(op.getSurface());
+  }
   return "dims_" + utohexstr(xxh3_64bits(text), /*LowerCase=*/true).substr(0, 8);
 }
 

@@ -205,7 +205,9 @@ public:
   mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
   /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.
   std::string space() const { return "dbc::models::" + name; }
-  /// An inner namespace that tells apart what was made of one source for different dims and numbers.
+  /// An inner namespace that tells apart what was made of one source for different dims and numbers, and
+  /// models whose names are one in C++, or whose interfaces differ: no program links a header with other code
+  /// than its own.
   std::string variant() const;
   bool f64() const { return options.real == Real::F64; }
   /// Of a number of this C++ type (Array::pointee).

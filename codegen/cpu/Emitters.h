@@ -11,6 +11,7 @@
 namespace dbc::codegen {
 
 std::string emitHeader(const ModelNames &model);
+std::string emitCHeader(const ModelNames &model);
 /// `device` is null where a model is compiled for the CPU alone.
 mlir::FailureOr<std::string> emitSource(const ModelNames &model, const DeviceCode *device);
 std::string emitManifest(const ModelNames &model, const DeviceCode *device);

@@ -26,9 +26,14 @@ std::string HeaderEmitter::emit() {
   out_.line("#include <cstdint>");
   out_.line("#include <vector>");
   out_.blank();
+  out_.line("static_assert(DBC_VERSION_MAJOR == " DBC_MAJOR " && DBC_VERSION_MINOR == " DBC_MINOR ",");
+  out_.line("              \"dbc " DBC_MAJOR "." DBC_MINOR
+            " generated this, and the runtime's headers are of another version: \"");
+  out_.line("              \"compile the model again with the dbc that belongs to them\");");
+  out_.blank();
   out_.line("namespace " + model_.space() + " {");
-  out_.comment(
-      "The model compiled for other dims has other symbols: no program links this header with that code.");
+  out_.comment("A model of other dims or another interface has other symbols: no program links this header "
+               "with its code.");
   out_.line("inline namespace " + model_.variant() + " {");
   out_.raw("\n");
   out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as "

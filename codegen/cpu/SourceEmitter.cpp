@@ -170,6 +170,8 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
 /// The table of entries by which hosts find the code.
 static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &out) {
   out.open("dbc::ModelCode code_of_model()");
+  out.line("dbc::generated_code_needs_runtime_" DBC_MAJOR "_" DBC_MINOR
+           "(); // the library of another version has none");
   out.line("dbc::ModelCode model;");
   out.line("model.info = &info();");
   out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");

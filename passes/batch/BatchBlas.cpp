@@ -96,7 +96,7 @@ private:
   batch::StageOp makeStage(StringRef what, Location loc) {
     std::string name = what.empty() ? stage_.getName().str() : fresh(what);
     b_.setInsertionPoint(stage_);
-    auto made = batch::StageOp::create(b_, loc, name, stage_.getIndexSet());
+    auto made = batch::StageOp::create(b_, loc, name, stage_.getIndexSet(), stage_.getRole());
     made.getBody().emplaceBlock();
     return made;
   }

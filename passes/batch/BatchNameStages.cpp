@@ -24,7 +24,8 @@ StringRef wordOf(batch::StageOp stage) {
       continue;
     StringRef array = cast<batch::AccessOpInterface>(op).getArray();
     StringRef last = kernel::unqualifiedName(array), word = last.split('.').first; // without a number
-    if (last != array && word != "value" && word != batch::stringifyStageRole(stage.getRole()))
+    // An array that is called after a role is no word for a stage of another one.
+    if (last != array && word != "value" && !batch::symbolizeStageRole(word))
       return word;
   }
   return {};

@@ -123,10 +123,13 @@ private:
     eachCall([&](kernel::FuncOp caller, kernel::SlotOp slot) {
       if (!constant || isOwn(caller))
         return;
-      std::optional<int64_t> number = slot ? getConstantIntValue(keyOf(slot)) : std::nullopt;
-      constant = number.has_value();
-      if (constant)
+      std::optional<int64_t> number;
+      if (slot)
+        number = getConstantIntValue(keyOf(slot));
+      if (number)
         most = std::max(most.value_or(*number), *number);
+      else
+        constant = false;
     });
     return constant ? most : std::nullopt;
   }

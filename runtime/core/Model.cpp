@@ -4,6 +4,7 @@
 #include <dbc/model.h>
 #include <dbc/optimizer.h>
 #include <dbc/session.h>
+#include <dbc/version.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +12,8 @@
 #include <utility>
 
 namespace dbc {
+
+void generated_code_needs_runtime_0_1() {}
 
 EntryPlan::~EntryPlan() = default;
 

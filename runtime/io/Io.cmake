@@ -7,6 +7,7 @@ option(DBC_IO "Build the runtime's readers and writers of files" ON)
 if(DBC_IO)
   find_package(nlohmann_json 3.9 REQUIRED)
   add_library(dbc_runtime_io STATIC
+    c/Files.cpp
     io/Draw.cpp
     io/DrawSizes.cpp
     io/File.cpp

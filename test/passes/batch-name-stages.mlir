@@ -14,6 +14,8 @@ batch.program @p ["x"] [f32] -> f32 {
   batch.buffer @input.tanh over @input : f32
   batch.buffer @input.value.2 over @input : f32
   batch.buffer @cell.Node.value over @cell.Node : f32
+  batch.buffer @input.exp over @input : f32
+  batch.buffer @x.adjoint over @input : f32
   batch.buffer @h.adjoint over @cell.Node : f32
   batch.buffer @again over @cell.Node : f32
   batch.buffer @W.gradient over @batch : f32
@@ -44,6 +46,16 @@ batch.program @p ["x"] [f32] -> f32 {
     %x = batch.read @input.tanh : f32
     %y = arith.addf %x, %x : f32
     batch.write %y, @input.value.2 : f32
+  }
+
+  // One that also clears what others add to is not called after that.
+  // CHECK: batch.stage @input.exp over @input {
+  batch.stage @s over @input {
+    %x = batch.read @input.value : f32
+    %y = math.exp %x : f32
+    batch.write %y, @input.exp : f32
+    %zero = arith.constant 0.0 : f32
+    batch.write %zero, @x.adjoint : f32
   }
 
   // One over its index set needs no more words than that; in a role it has that.

@@ -15,4 +15,5 @@
 #include <dbc/schedule.h>
 #include <dbc/session.h>
 #include <dbc/status.h>
+#include <dbc/version.h>
 #include <dbc/weights.h>
