@@ -18,7 +18,7 @@ namespace dbc::codegen {
 /// module's symbol.
 struct Generated {
   std::string header, source, manifest;
-  std::string cHeader; ///< the interface for C
+  std::string cHeader;               ///< the interface for C
   std::string space;                 ///< the namespace of the model's classes
   std::string deviceHeader, kernels; ///< empty: not compiled for a device
   bool blas = false;                 ///< the kernels are to be linked with cuBLAS
