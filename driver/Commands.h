@@ -34,6 +34,7 @@ struct Options {
   uint64_t seed = 0;
   int32_t batch = 64, threads = 1;
   bool share = false;  ///< run: nodes that are alike
+  bool watch = false;  ///< check, run: again when a file changes
   int64_t count = 100; ///< verify, sample: -n
   DrawOptions sizes;   ///< verify, sample: of what is drawn
   bool all = false;    ///< report: each access

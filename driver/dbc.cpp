@@ -4,6 +4,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/Watch.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "runtime/train/Crash.h"
 #include "llvm/Support/raw_ostream.h"
@@ -194,6 +195,9 @@ private:
             "how matrices are kept that products read, f32 or bf16 [f32]")
         ->check(CLI::IsMember({"f32", "bf16"}).description(""));
   }
+  void addWatch(CLI::App *command) {
+    command->add_flag("--watch", o.watch, "do it again each time that a file changes which it reads");
+  }
   void addFiles(CLI::App *command) {
     command->add_option("--input", o.input, "JSON lines, one input a line [-, stdin]");
     command->add_option("--output", o.output, "JSON lines, one result a line [stdout]");
@@ -247,7 +251,7 @@ private:
     addWeightType(compile);
     addTables(compile);
     addTarget(compile);
-    add("check", "print what is wrong with a model", checkCommand);
+    addWatch(add("check", "print what is wrong with a model", checkCommand));
   }
   void declareRunners() {
     CLI::App *interpret =
@@ -272,6 +276,7 @@ private:
            "put predictions beside what a GPU's profile measured: h100, h200, or a file of constants")
         ->type_name("NAME|FILE");
     run->add_flag("--share", o.share, "compute once what nodes of a batch have in common");
+    addWatch(run);
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);
     addTables(run);
@@ -533,6 +538,10 @@ int dispatch(int argc, char **argv) {
     std::cerr << "dbc: error: `--mapping` goes with `-o FILE.safetensors`, where the weights are written\n";
     return kUsage;
   }
+  if (options.watch && app.got_subcommand("run") && options.input == "-") {
+    std::cerr << "dbc: error: `--watch` reads the input again: it goes with `--input FILE`\n";
+    return kUsage;
+  }
   const bool profiled = options.profile || !options.profileOutput.empty();
   const bool onDevice = options.model.target == "cuda" || options.model.target == "cuda-on-cpu";
   if (app.got_subcommand("run") && !options.device.empty() && (!profiled || !onDevice || options.model.f64)) {
@@ -544,6 +553,8 @@ int dispatch(int argc, char **argv) {
   for (const Command &command : line.commands)
     if (command.app->parsed()) {
       if (command.function) {
+        if (options.watch)
+          watch(options, command.function);
         Exit exit = command.function(options);
         if (llvm::Error error = flushStdout())
           return fail(std::move(error));
