@@ -277,7 +277,8 @@ private:
         ->type_name("NAME|FILE");
     run->add_flag("--share", o.share, "compute once what nodes of a batch have in common");
     addWatch(run);
-    run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
+    run->add_option("--threads", o.threads, "threads to compute with [1]")
+        ->check(CLI::Range(1, 1024).description(""));
     addReal(run);
     addTables(run);
     addTarget(run);
@@ -452,7 +453,8 @@ private:
     train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
         ->type_name("FILE");
     train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");
-    train->add_option("--threads", t.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
+    train->add_option("--threads", t.threads, "threads to compute with [1]")
+        ->check(CLI::Range(1, 1024).description(""));
     addReal(train);
     train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")
         ->type_name("DIR");
