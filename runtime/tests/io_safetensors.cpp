@@ -107,6 +107,20 @@ TEST_F(Safetensors, SavingIsAllOrNothing) {
             1);
 }
 
+TEST_F(Safetensors, TheNearestNamesAreOfTheSameShapeIfAnyAre) {
+  EXPECT_EQ(load_says(bytes_of("{\"E\":{\"dtype\":\"F32\",\"shape\":[10,3],\"data_offsets\":[0,120]},"
+                               "\"fwd.V\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[120,128]},"
+                               "\"fw.Ws\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[128,152]},"
+                               "\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[152,156]}}",
+                               156)),
+            "tree_lstm: weights in `" + path +
+                "` do not fit the model\n"
+                "  missing: `fwd.W` f32[2, 3] (nearest in the file: `fw.Ws`)\n"
+                "  missing: `fwd.b` f32[2] (nearest in the file: `fwd.V`)\n"
+                "  unexpected: `fwd.V` (nearest in the model: `fwd.b`)\n"
+                "  unexpected: `fw.Ws` (nearest in the model: `fwd.W`)");
+}
+
 // Pipes, not /dev/null: a mistake would put a file in its place.
 TEST_F(Safetensors, WhatIsNoRegularFileIsWrittenAsItIs) {
   Weights weights(model);
