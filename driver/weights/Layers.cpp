@@ -35,7 +35,7 @@ const std::vector<Layer> &layers() {
   auto tensor = [](const char *name) { return tensorExpr(name); };
   auto one = [&](Kind kind, const char *name) { return operation(kind, {tensor(name)}); };
   MapExpr positions = one(Kind::Permute, "weight");
-  positions.numbers = {2, 0, 1};
+  positions.axes = {2, 0, 1};
   const Role weightIh = {"W", {tensor("weight_ih")}}, weightHh = {"U", {tensor("weight_hh")}},
              bias = {"b", {tensor("bias"), zeros()}};
   const MapExpr oneBehindOther =
