@@ -70,8 +70,8 @@ std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::
       continue;
     const Choice &own = wanted[w].choices[static_cast<size_t>(chosen[w])];
     const std::string begin = "`" + wanted[w].name + "` from `" + own.from + "`: ";
-    if (!own.doubt.empty())
-      doubts.push_back(begin + own.doubt);
+    for (const std::string &doubt : own.doubts)
+      doubts.push_back(begin + doubt);
     if (const Wanted *rival = findRival(wanted, chosen, own))
       doubts.push_back(begin + "`" + rival->name + "`, which nothing is left for, may be made of it as well");
     for (const Choice &other : wanted[w].choices) {
