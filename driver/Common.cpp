@@ -5,6 +5,7 @@
 #include "driver/Commands.h"
 #include "driver/CompiledCode.h"
 #include "driver/Files.h"
+#include "driver/weights/Refused.h"
 #include "frontend/syntax/Diagnostics.h"
 #include <dbc/io/safetensors.h>
 
@@ -49,8 +50,10 @@ bool hasEntry(const ModelInfo &info, const std::string &name) {
 }
 
 Status makeWeights(const Options &options, Weights &weights) {
-  if (!options.weights.empty())
-    return load_weights(options.weights, weights);
+  if (!options.weights.empty()) {
+    const Status status = load_weights(options.weights, weights);
+    return status.ok() ? status : explainRefused(status, options.weights, weights.info());
+  }
   weights.draw(options.seed);
   return Status();
 }

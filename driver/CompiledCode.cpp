@@ -176,12 +176,13 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
                     bool verbose) {
   if (llvm::Error error = makeFolder(folder))
     return fail(std::move(error));
-  llvm::SmallString<128> temporary;
-  if (std::error_code error = fs::createUniqueDirectory(folder + "/new", temporary))
+  std::string temporary = folder + "/new-XXXXXX";
+  if (!::mkdtemp(temporary.data())) {
+    const std::error_code error(errno, std::generic_category());
     return fail(llvm::createStringError(error, folder + ": " + error.message()));
+  }
   llvm::scope_exit removeTemporary([&] { (void)fs::remove_directories(temporary); });
-  std::string base = folder + "/" + code.model, made = temporary.str().str() + "/" + code.model,
-              log = temporary.str().str() + "/log";
+  std::string base = folder + "/" + code.model, made = temporary + "/" + code.model, log = temporary + "/log";
   const std::pair<const char *, const std::string &> files[] = {{".h", code.header},
                                                                 {".cpp", code.source},
                                                                 {".cuh", code.deviceHeader},

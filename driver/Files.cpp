@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/Files.h"
+#include "runtime/io/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
@@ -75,33 +76,16 @@ llvm::Error flushStdout() {
 }
 
 llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
-  if (fs::exists(file) && !fs::is_regular_file(file)) {
-    // A device or a pipe: written as it is, never read, renamed or replaced.
-    std::error_code error;
-    llvm::raw_fd_ostream out(file, error);
-    if (!error) {
-      out << text;
-      out.flush();
-      error = out.error();
-      out.clear_error();
-    }
-    return error ? failure(file, error) : llvm::Error::success();
-  }
-  if (auto old = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
-    if ((*old)->getBuffer() == text)
-      return llvm::Error::success();
-  auto temporary = fs::TempFile::create(file + ".%%%%%%%%", fs::all_read | fs::owner_write);
-  if (!temporary)
-    return llvm::joinErrors(llvm::createStringError(file + ": cannot be written"), temporary.takeError());
-  llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
-  out << text;
-  out.flush();
-  if (std::error_code error = out.error()) {
-    out.clear_error();
-    llvm::consumeError(temporary->discard());
-    return failure(file, error);
-  }
-  return temporary->keep(file);
+  if (fs::is_regular_file(file)) // a device is not read
+    if (auto old = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
+      if ((*old)->getBuffer() == text)
+        return llvm::Error::success();
+  io::OutputFile out;
+  std::string error; // in other words than ours
+  if (out.open(file, error) && out.write(text.data(), text.size(), error) && out.finish(error) &&
+      out.commit(error))
+    return llvm::Error::success();
+  return failure(file, std::error_code(errno, std::generic_category()));
 }
 
 llvm::Error makeFolder(const std::string &folder) {

@@ -35,7 +35,7 @@ private:
 llvm::Error flushStdout();
 
 /// Writes a file by way of a temporary one beside it, so that nobody ever sees half of it, and leaves it
-/// alone (its time of change too) if it has this text already.
+/// alone (its time of change too) if it has this text already. A device or a pipe is written as it is.
 llvm::Error writeFile(const std::string &path, llvm::StringRef text);
 
 /// Makes a folder and those above it.

@@ -5,8 +5,10 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/weights/Refused.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/FileSystem.h"
+#include <dbc/io/safetensors.h>
 #include <dbc/train/trainer.h>
 
 namespace dbc::driver {
@@ -41,6 +43,14 @@ static Exit hashOfProgram(const Options &options, const GeneratedCode &code, std
   return kFine;
 }
 
+/// What is wrong with the weights to begin with; the trainer reads them again.
+static Exit checkWeights(const std::string &path, const ModelInfo &model) {
+  std::vector<std::string> drawn;
+  Weights weights(model);
+  const Status status = path.empty() ? Status() : load_weights(path, weights, &drawn);
+  return status.code == Code::bad_weights ? fail(explainRefused(status, path, model)) : kFine;
+}
+
 Exit trainCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
@@ -53,9 +63,12 @@ Exit trainCommand(const Options &options) {
   // What can be said before the C++ is compiled, which takes a while.
   if (Status status = check(asked); !status.ok())
     return fail(status);
+  const ModelInfo model = oracle::describe(unit.meaning());
   int32_t loss = -1;
-  if (Status status = find_loss(oracle::describe(unit.meaning()), asked.loss, loss); !status.ok())
+  if (Status status = find_loss(model, asked.loss, loss); !status.ok())
     return fail(status);
+  if (Exit exit = checkWeights(asked.weights, model))
+    return exit;
   for (const auto &[flag, written] : {std::pair("--log", asked.log), std::pair("--plot", asked.plot)})
     for (const std::string &source : unit.files())
       if (!written.empty() && llvm::sys::fs::equivalent(written, source))

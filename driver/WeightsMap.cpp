@@ -7,6 +7,7 @@
 #include "driver/Files.h"
 #include "driver/weights/Elements.h"
 #include "driver/weights/Mapping.h"
+#include "driver/weights/Modules.h"
 #include "driver/weights/Names.h"
 #include "driver/weights/Suggest.h"
 #include "oracle/Describe.h"
@@ -111,31 +112,46 @@ std::string nearestParam(Job &job, size_t tensor) {
   }
   constexpr double alike = 0.4;
   const ParamInfo *best = nullptr;
-  double bestLikeness = alike;
-  for (const ParamInfo &param : job.model.params)
-    if (const double found = likeness(wordsOf(param.name), wordsOf(about.name)); found > bestLikeness) {
+  std::pair<bool, double> bestRank; // one of the tensor's shape before others
+  for (const ParamInfo &param : job.model.params) {
+    const std::pair<bool, double> rank(param.extents == about.extents,
+                                       likeness(wordsOf(param.name), wordsOf(about.name)));
+    if (rank.second > alike && rank > bestRank) {
       best = &param;
-      bestLikeness = found;
+      bestRank = rank;
     }
+  }
   return best ? "the nearest param is " + describe(best->name, "f32", best->extents) : "";
 }
 
-void sayUnused(Job &job) {
-  constexpr size_t mostHints = 100; // each is looked for among all params
-  size_t hints = 0;
+/// `asModules`: of a module of PyTorch that nothing uses one line, not one of each tensor.
+void sayUnused(Job &job, bool asModules) {
+  std::vector<bool> isSaid = job.used;
+  if (asModules)
+    for (const Described &module : modulesUnused(job.source, job.used)) {
+      job.diagnostics.warning({}, "`" + io::shown(module.name, 200) + "` of `" + job.path + "`, " +
+                                      module.text + ", is not used");
+      for (size_t tensor : module.members)
+        isSaid[tensor] = true;
+    }
+  constexpr size_t most = 10;
+  size_t count = 0;
   for (size_t t = 0; t < job.source.tensors().size(); ++t) {
     const SourceTensor &tensor = job.source.tensors()[t];
-    if (!job.used[t])
+    if (!isSaid[t] && ++count <= most)
       job.diagnostics
           .warning({}, "tensor " + describe(tensor.name, tensor.dtype, tensor.extents) + " of `" + job.path +
                            "` is not used")
-          .hint(++hints <= mostHints ? nearestParam(job, t) : "");
+          .hint(nearestParam(job, t));
   }
+  if (count > most)
+    job.diagnostics.warning({}, std::to_string(count - most) + " more tensors of `" + job.path +
+                                    "` are not used");
 }
 
-/// Reads a mapping, which is at once printed what is wrong with, and finds the tensors behind it. `isWhole`
-/// is whether each param must have an entry.
-Exit readAll(Job &job, const std::string &name, std::string text, bool isWhole, Mapping &mapping) {
+/// Reads a mapping, which is at once printed what is wrong with, and finds the tensors behind it. A proposal
+/// need not have an entry for each param.
+Exit readAll(Job &job, const std::string &name, std::string text, bool isProposal, Mapping &mapping) {
   std::optional<Mapping> read =
       readMapping(job.sources.add(name, std::move(text)), job.model, job.diagnostics);
   if (read) {
@@ -150,19 +166,59 @@ Exit readAll(Job &job, const std::string &name, std::string text, bool isWhole, 
     }
     // Tensors of entries with an error may be used by them.
     const bool allRead = !job.diagnostics.hasErrors();
-    if (isWhole)
+    if (!isProposal)
       sayMissing(job, mapping);
     if (allRead)
-      sayUnused(job);
+      sayUnused(job, /*asModules=*/isProposal);
   }
   job.diagnostics.print(std::cerr);
   return job.diagnostics.hasErrors() ? kUserError : kFine;
 }
 
+/// What a layer is, and of the modules that nothing uses the one that is most like it, or the only one.
+std::string sayOther(const Described &layer, const std::vector<Described> &unused) {
+  const Described *best = nullptr;
+  double bestRank = unused.size() == 1 ? -1 : 0;
+  for (const Described &module : unused) {
+    const double rank = (module.type == layer.type) + likeness(wordsOf(module.name), wordsOf(layer.name));
+    if (rank > bestRank) {
+      best = &module;
+      bestRank = rank;
+    }
+  }
+  return best ? "`" + io::shown(best->name, 200) + "` is " + best->text + "; `" + layer.name + "` is " +
+                    layer.text
+              : "it is " + layer.text;
+}
+
+/// Says what nothing in the file fits: of a whole layer a line, else of each param.
+Exit sayUnfit(Job &job) {
+  std::vector<bool> hasValue;
+  for (const std::optional<MapExpr> &value : job.suggested().values)
+    hasValue.push_back(value.has_value());
+  const std::vector<Described> unused = modulesUnused(job.source, job.suggested().used);
+  const std::vector<Described> layers = layersWithout(job.model, job.isOfLibrary, hasValue);
+  const std::string begin = "nothing that is left in `" + job.path + "` fits ";
+  Exit exit = kFine;
+  for (size_t p = 0; p < hasValue.size(); ++p) {
+    if (hasValue[p])
+      continue;
+    exit = kUserError;
+    const ParamInfo &param = job.model.params[p];
+    const auto layer = std::find_if(layers.begin(), layers.end(), [&](const Described &each) {
+      return std::find(each.members.begin(), each.members.end(), p) != each.members.end();
+    });
+    if (layer == layers.end())
+      printError(begin + describe(param.name, "f32", param.extents));
+    else if (p == *std::min_element(layer->members.begin(), layer->members.end()))
+      printError(begin + "`" + layer->name + "`: " + sayOther(*layer, unused));
+  }
+  return exit;
+}
+
 /// Prints the proposal and what is unsure of it. `entries` is it without the params that nothing fits.
 Exit printProposal(Job &job, std::string &entries) {
   std::string all;
-  Exit exit = kFine;
   for (size_t p = 0; p < job.model.params.size(); ++p) {
     const ParamInfo &param = job.model.params[p];
     all += all.empty() ? "\n  " : ",\n  ";
@@ -174,11 +230,9 @@ Exit printProposal(Job &job, std::string &entries) {
     }
     io::append_string(all, param.name);
     all += ": null";
-    printError("nothing that is left in `" + job.path + "` fits " +
-               describe(param.name, "f32", param.extents));
-    exit = kUserError;
   }
   entries = "{" + entries + "\n}\n";
+  const Exit exit = sayUnfit(job);
   for (const std::string &doubt : job.suggested().doubts)
     llvm::errs() << "dbc: warning: unsure of " << doubt << "\n";
   llvm::outs() << "{" << all << "\n}\n";
@@ -256,14 +310,14 @@ Exit weightsMapCommand(const Options &options) {
   if (options.suggest) {
     std::string entries;
     const Exit whole = printProposal(job, entries);
-    if (readAll(job, "the proposal", entries, /*isWhole=*/false, mapping))
+    if (readAll(job, "the proposal", entries, /*isProposal=*/true, mapping))
       throw std::logic_error("the proposed mapping is not valid");
     return whole || options.output.empty() ? whole : writeWeights(options, job, mapping);
   }
   llvm::Expected<std::string> text = readFile(options.mapping);
   if (!text)
     return fail(text.takeError());
-  if (Exit exit = readAll(job, options.mapping, std::move(*text), /*isWhole=*/true, mapping))
+  if (Exit exit = readAll(job, options.mapping, std::move(*text), /*isProposal=*/false, mapping))
     return exit;
   return writeWeights(options, job, mapping);
 }

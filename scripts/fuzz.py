@@ -10,6 +10,7 @@ import concurrent.futures
 import glob
 import io
 import json
+import math
 import os
 import shutil
 import struct
@@ -58,22 +59,32 @@ def npy_seeds():
             yield start + struct.pack(length, len(header) + pad + 1) + header + b" " * pad + b"\n" + bytes(size)
 
 
+def safetensors(metadata, shapes):
+    """A file of F32 zeros."""
+    header, end = {"__metadata__": metadata}, 0
+    for name, shape in shapes.items():
+        begin, end = end, end + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(end)
+
+
 def safetensors_seeds():
     """The weights of io_models.h's tree model, and of no model."""
     for metadata, shapes in ({"a": "b"}, {"E": [10, 3], "fwd.W": [2, 3], "fwd.b": [2], "s": []}), ({}, {"x": [1]}):
-        header, end = {"__metadata__": metadata}, 0
-        for name, shape in shapes.items():
-            begin, end = end, end + 4
-            for extent in shape:
-                end += (end - begin) * (extent - 1)
-            header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
-        text = json.dumps(header).encode()
-        yield struct.pack("<Q", len(text)) + text + bytes(end)
+        yield safetensors(metadata, shapes)
 
 
 def tensor_seeds():
     """State dicts, as safetensors and as .npz, stored and deflated."""
     yield from safetensors_seeds()
+    lstm = {f"{kind}_{end}_l{layer}": [4, 1] if kind == "weight" else [4] for layer in (0, 1) for kind in ("weight", "bias")
+            for end in ("ih", "hh")}
+    linear = {"weight": [2, 2], "bias": [2]}
+    # For the layers of driver/weights/fuzz/tensors.cpp.
+    yield safetensors({}, {f"lstm{i}.{name}": shape for i in (1, 2) for name, shape in lstm.items()})
+    yield safetensors({}, {f"conv.{i}.{name}": shape for i in range(3) for name, shape in {"weight": [1, 1, 2], "bias": [1]}.items()})
+    yield safetensors({}, {f"enc{i}.layers.3.{name}": shape for i in (0, 3) for name, shape in linear.items()})
     arrays = list(npy_seeds())
     for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         file = io.BytesIO()
@@ -89,6 +100,8 @@ MAPPINGS = [
     '{"fwd.W": {"stack": ["row.1", {"stack": "row.{j}", "index": "j", "first": 0, "last": 1}]}, // a comment\n "x": null}',
     '{"fwd.W": {"gates": "w", "from": ["a", "bc"], "to": ["bc", "a"], "axis": 0}, "fwd.b": {"concat": ["b"]}}',
     '{"E": {"concat": [{"gates": "emb", "from": "xy", "to": "x"}, {"gates": "emb", "from": "xy", "to": "y"}], "axis": -2}}',
+    '{"fwd.W": {"stack": "row.{i}", "last": -1}, "E": {"stack": {"stack": "x.{i}.{j}", "index": "j", "last": -5}}}',
+    '{"fwd.W": {"stack": {"stack": "row.{i}"}}, "E": {"stack": {"reshape": "row.{i}", "shape": [3, 1]}}}',
 ]
 
 

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/weights/Choices.h"
+#include "runtime/io/Nearest.h"
 #include <algorithm>
 #include <map>
 
@@ -69,9 +70,9 @@ std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::
     if (chosen[w] < 0)
       continue;
     const Choice &own = wanted[w].choices[static_cast<size_t>(chosen[w])];
-    const std::string begin = "`" + wanted[w].name + "` from `" + own.from + "`: ";
-    if (!own.doubt.empty())
-      doubts.push_back(begin + own.doubt);
+    const std::string begin = "`" + wanted[w].name + "` from `" + io::shown(own.from, 200) + "`: ";
+    for (const std::string &doubt : own.doubts)
+      doubts.push_back(begin + doubt);
     if (const Wanted *rival = findRival(wanted, chosen, own))
       doubts.push_back(begin + "`" + rival->name + "`, which nothing is left for, may be made of it as well");
     for (const Choice &other : wanted[w].choices) {
@@ -91,7 +92,7 @@ std::vector<std::string> doubtsOf(const std::vector<Wanted> &wanted, const std::
         gain += swapped->score - held.score;
       }
       if (gain >= -kLittle) {
-        doubts.push_back(begin + "`" + other.from + "` fits as well");
+        doubts.push_back(begin + "`" + io::shown(other.from, 200) + "` fits as well");
         break;
       }
     }

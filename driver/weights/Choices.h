@@ -14,7 +14,7 @@ struct Choice {
   std::vector<size_t> tensors;                     ///< sorted
   std::string from;                                ///< what messages call it: "encoder.rnn"
   double score = 0;                                ///< how well names go together
-  std::string doubt; ///< why it may be wrong whatever else there is; may be empty
+  std::vector<std::string> doubts;                 ///< why it may be wrong whatever else there is
 };
 
 /// Params that are given together, a layer's or a single one, and what fits.

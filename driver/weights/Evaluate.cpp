@@ -32,7 +32,7 @@ std::vector<float> reordered(const MapExpr &expr, const Computed &operand) {
           static_cast<size_t>(std::find(expr.from.begin(), expr.from.end(), gate) - expr.from.begin()));
     return withBlocks(*operand.elements, operand.shape, axisOf(expr, operand.shape), expr.from.size(), order);
   }
-  std::vector<int64_t> axes = expr.numbers;
+  std::vector<int64_t> axes = expr.axes;
   if (expr.kind == Kind::Transpose) {
     for (size_t k = 0; k < operand.shape.size(); ++k)
       axes.push_back(static_cast<int64_t>(k));

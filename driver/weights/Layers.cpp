@@ -1,9 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/weights/Layers.h"
+#include "driver/weights/Modules.h"
 #include "driver/weights/Names.h"
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace dbc::driver {
 
@@ -35,7 +37,7 @@ const std::vector<Layer> &layers() {
   auto tensor = [](const char *name) { return tensorExpr(name); };
   auto one = [&](Kind kind, const char *name) { return operation(kind, {tensor(name)}); };
   MapExpr positions = one(Kind::Permute, "weight");
-  positions.numbers = {2, 0, 1};
+  positions.axes = {2, 0, 1};
   const Role weightIh = {"W", {tensor("weight_ih")}}, weightHh = {"U", {tensor("weight_hh")}},
              bias = {"b", {tensor("bias"), zeros()}};
   const MapExpr oneBehindOther =
@@ -60,89 +62,13 @@ const std::vector<Layer> &layers() {
   return all;
 }
 
-//---- The model's layers ----
-
-/// Params with the same path but for their own name.
-struct LayerParams {
-  std::string path;
-  std::map<std::string, int32_t> params; ///< by their own names
-};
-
-std::vector<LayerParams> layersOf(const ModelInfo &model) {
-  std::vector<LayerParams> found;
-  std::map<std::string, size_t> byPath;
-  for (size_t p = 0; p < model.params.size(); ++p) {
-    const std::string &name = model.params[p].name;
-    const size_t dot = name.rfind('.');
-    if (dot == std::string::npos)
-      continue;
-    const auto [at, isNew] = byPath.emplace(name.substr(0, dot), found.size());
-    if (isNew)
-      found.push_back({at->first, {}});
-    found[at->second].params.emplace(name.substr(dot + 1), static_cast<int32_t>(p));
-  }
-  return found;
-}
-
-//---- The file's modules ----
-
-/// Tensors of one module, of a recurrent one those of a layer and direction.
-struct Module {
-  std::string name;                      ///< "encoder.rnn", "encoder.rnn.l0_reverse"
-  std::map<std::string, size_t> tensors; ///< by their names within it: "weight", "weight_ih"
-};
-
-/// Where a tensor's name within its module begins, and how long it is: of weight_ih_l0_reverse the first
-/// nine.
-void splitName(const std::string &name, std::string &module, std::string &own) {
-  const size_t dot = name.rfind('.');
-  own = dot == std::string::npos ? name : name.substr(dot + 1);
-  module = dot == std::string::npos ? "" : name.substr(0, dot);
-  for (const char *base : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}) {
-    const std::string start = std::string(base) + "_";
-    if (own.compare(0, start.size(), start) == 0) {
-      module += (module.empty() ? "" : ".") + own.substr(start.size());
-      own = base;
-    }
-  }
-}
-
-std::vector<Module> modulesOf(const TensorSource &source) {
-  std::map<std::string, Module> byName;
-  for (size_t t = 0; t < source.tensors().size(); ++t) {
-    std::string module, own;
-    splitName(source.tensors()[t].name, module, own);
-    if (source.tensors()[t].unreadable.empty())
-      byName[module].tensors.emplace(own, t);
-  }
-  std::vector<Module> modules;
-  for (auto &[name, module] : byName) {
-    modules.push_back(std::move(module));
-    modules.back().name = name;
-  }
-  std::sort(modules.begin(), modules.end(),
-            [](const Module &a, const Module &b) { return inNaturalOrder(a.name, b.name); });
-  return modules;
-}
-
-/// Modules whose names differ in one number.
-using Row = std::map<int64_t, const Module *>;
-
-std::map<std::string, Row> rowsOf(const std::vector<Module> &modules) {
-  std::map<std::string, Row> rows;
-  for (const Module &module : modules)
-    for (const NumberInName &number : numbersIn(module.name))
-      rows[number.pattern].emplace(number.number, &module);
-  return rows;
-}
-
 //---- One with the other ----
 
 class Fitter {
 public:
   Fitter(const ModelInfo &model, const std::vector<bool> &isOfLibrary, const TensorSource &source)
       : model_(model), isOfLibrary_(isOfLibrary), source_(source), modules_(modulesOf(source)),
-        rows_(rowsOf(modules_)) {}
+        series_(seriesOf(modules_)) {}
 
   Wanted choicesFor(const LayerParams &wanted) {
     Wanted result{wanted.path, {}};
@@ -153,7 +79,7 @@ public:
         continue;
       for (const Module &module : modules_)
         tryModules(wanted, layer, {&module}, std::nullopt, result.choices);
-      tryRows(wanted, layer, result.choices);
+      trySeries(wanted, layer, result.choices);
     }
     return result;
   }
@@ -161,19 +87,20 @@ public:
 private:
   /// Tables of layers: as many modules as the axis in front has elements, with numbers that follow on
   /// another.
-  void tryRows(const LayerParams &wanted, const Layer &layer, std::vector<Choice> &choices) {
+  void trySeries(const LayerParams &wanted, const Layer &layer, std::vector<Choice> &choices) {
     const Shape &some = shapeOfParam(wanted.params.begin()->second);
     if (some.empty())
       return;
     const int64_t count = some[0];
-    for (const auto &[pattern, row] : rows_)
-      for (const auto &[first, module] : row) {
+    std::set<const Module *> alone; // "enc3.layers.3" is in two series
+    for (const auto &[pattern, series] : series_)
+      for (const auto &[first, module] : series) {
         std::vector<const Module *> run;
-        for (auto at = row.find(first); at != row.end() && static_cast<int64_t>(run.size()) < count &&
-                                        at->first == first + static_cast<int64_t>(run.size());
+        for (auto at = series.find(first); at != series.end() && static_cast<int64_t>(run.size()) < count &&
+                                           at->first == first + static_cast<int64_t>(run.size());
              ++at)
           run.push_back(at->second);
-        if (static_cast<int64_t>(run.size()) == count)
+        if (static_cast<int64_t>(run.size()) == count && (count > 1 || alone.insert(module).second))
           tryModules(wanted, layer, run, first, choices);
       }
   }
@@ -192,11 +119,14 @@ private:
     choice.from = nameOf(*modules[0]) + (modules.size() > 1 ? "` to `" + modules.back()->name : "");
     choice.score += likeness(wordsOfParam(wanted.path), wordsOf(modules[0]->name));
     // A module that has more than the layer takes is probably another.
-    if (modules[0]->tensors.size() * modules.size() > choice.tensors.size())
+    size_t count = 0;
+    for (const Module *module : modules)
+      count += module->tensors.size();
+    if (count > choice.tensors.size())
       choice.score -= 0.3;
     if (*layer.gates && !isOfLibrary_[static_cast<size_t>(wanted.params.begin()->second)])
-      choice.doubt = std::string("gates are taken to stand as in PyTorch, ") + layer.gates +
-                     ", which dbc cannot know of a layer that is not one of nn";
+      choice.doubts.push_back(std::string("gates are taken to stand as in PyTorch, ") + layer.gates +
+                              ", which dbc cannot know of a layer that is not one of nn");
     choices.push_back(std::move(choice));
   }
 
@@ -214,12 +144,14 @@ private:
       shape.erase(shape.begin());
     for (const MapExpr &way : role.ways) {
       if (way.kind == Kind::Number) {
-        // Only of a module that lacks the tensor, not of one whose tensor has another shape.
-        if (hasAny(role, *modules[0]))
+        // Only of modules that all lack the tensor, not of one whose tensor has another shape.
+        if (std::any_of(modules.begin(), modules.end(),
+                        [&](const Module *module) { return hasAny(role, *module); }))
           return false;
         choice.values.emplace_back(param, way);
         choice.score -= 0.3;
-        choice.doubt = "it has no bias, which is taken to be 0";
+        choice.doubts.push_back("`" + model_.params[static_cast<size_t>(param)].name +
+                                "` is taken to be 0, as there is no " + namesOf(role.ways[0]));
         return true;
       }
       std::vector<MapExpr> each;
@@ -229,19 +161,30 @@ private:
           break;
         each.push_back(std::move(value));
       }
-      MapExpr value = each.empty() ? way : each[0];
-      if (each.size() < modules.size() || (first && !makePattern(each, value)))
+      if (each.size() < modules.size())
         continue;
+      std::vector<size_t> tensors;
       for (const MapExpr &one : each)
-        tensorsOf(one, source_, choice.tensors);
+        tensorsOf(one, source_, tensors);
+      std::optional<MapExpr> value = first ? stackOfAll(each, *first, shape, tensors) : each[0];
+      if (!value)
+        continue;
+      choice.tensors.insert(choice.tensors.end(), tensors.begin(), tensors.end());
       if (way.kind == Kind::Transpose)
         choice.score -= 0.2;
-      if (first)
-        value = stackOf(std::move(value), *first, *first + static_cast<int64_t>(modules.size()) - 1, source_);
-      choice.values.emplace_back(param, std::move(value));
+      choice.values.emplace_back(param, std::move(*value));
       return true;
     }
     return false;
+  }
+  /// The tensors of a way, for messages.
+  static std::string namesOf(const MapExpr &way) {
+    if (way.kind == Kind::Tensor)
+      return "`" + way.name + "`";
+    std::string names;
+    for (const MapExpr &operand : way.operands)
+      names += (names.empty() ? "" : " or ") + namesOf(operand);
+    return names;
   }
   static bool hasAny(const Role &role, const Module &module) {
     auto has = [&](const MapExpr &expr) { return module.tensors.count(expr.name) > 0; };
@@ -260,12 +203,28 @@ private:
     return std::all_of(value.operands.begin(), value.operands.end(),
                        [&](MapExpr &operand) { return fill(operand, module); });
   }
+  /// The expressions of a series as one: each of `shape`, numbered from `first` on.
+  std::optional<MapExpr> stackOfAll(const std::vector<MapExpr> &each, int64_t first, const Shape &shape,
+                                    const std::vector<size_t> &tensors) const {
+    MapExpr pattern = each[0];
+    if (!makePattern(each, first, pattern))
+      return std::nullopt;
+    if (pattern.kind == Kind::Reshape) // its own is that of the whole param
+      pattern.shape = shape;
+    return stackOf(std::move(pattern), first, static_cast<int64_t>(each.size()), tensors, source_);
+  }
   /// Makes `pattern`, the first of expressions whose names differ in a number, one of them all.
-  static bool makePattern(const std::vector<MapExpr> &each, MapExpr &pattern) {
+  static bool makePattern(const std::vector<MapExpr> &each, int64_t first, MapExpr &pattern) {
     if (pattern.kind == Kind::Tensor) {
-      for (const NumberInName &number : numbersIn(pattern.name)) {
-        const int64_t last = number.number + static_cast<int64_t>(each.size()) - 1;
-        if (withNumber(number.pattern, "i", last) == each.back().name) {
+      // Other numbers may stand beside that of the series: "lstm2.weight_ih_l1". The last that fits is the
+      // one that users would take.
+      std::vector<NumberInName> numbers = numbersIn(pattern.name);
+      std::reverse(numbers.begin(), numbers.end());
+      for (const NumberInName &number : numbers) {
+        int64_t at = first;
+        if (number.number == first && std::all_of(each.begin(), each.end(), [&](const MapExpr &expr) {
+              return withNumber(number.pattern, "i", at++) == expr.name;
+            })) {
           pattern.name = number.pattern;
           return true;
         }
@@ -276,7 +235,7 @@ private:
       std::vector<MapExpr> operands;
       for (const MapExpr &expr : each)
         operands.push_back(expr.operands[k]);
-      if (!makePattern(operands, pattern.operands[k]))
+      if (!makePattern(operands, first, pattern.operands[k]))
         return false;
     }
     return true;
@@ -287,12 +246,14 @@ private:
   const std::vector<bool> &isOfLibrary_;
   const TensorSource &source_;
   const std::vector<Module> modules_;
-  const std::map<std::string, Row> rows_;
+  const std::map<std::string, Series> series_;
 };
 
 } // namespace
 
-MapExpr stackOf(MapExpr pattern, int64_t first, int64_t last, const TensorSource &source) {
+std::optional<MapExpr> stackOf(MapExpr pattern, int64_t first, int64_t count,
+                               const std::vector<size_t> &tensors, const TensorSource &source) {
+  const int64_t last = first + count - 1;
   const MapExpr *some = &pattern;
   while (some->kind != Kind::Tensor)
     some = &some->operands[0];
@@ -303,7 +264,12 @@ MapExpr stackOf(MapExpr pattern, int64_t first, int64_t last, const TensorSource
     stack.first = first;
   if (goesOn)
     stack.last = last;
-  return stack;
+  MapExpr expanded = stack;
+  std::vector<size_t> meant;
+  if (!expandPatterns(expanded, source))
+    return std::nullopt;
+  tensorsOf(expanded, source, meant);
+  return meant == tensors ? std::optional(std::move(stack)) : std::nullopt;
 }
 
 std::vector<std::string> wordsOfParam(const std::string &path) {

@@ -16,14 +16,15 @@ namespace dbc::driver {
 struct MapExpr {
   enum class Kind { Tensor, Number, Transpose, Permute, Reshape, Gates, Concat, Add, Stack };
   Kind kind = Kind::Tensor;
-  frontend::SourceRange range;       ///< of the name, or of the operation's
-  std::string name;                  ///< Tensor; may hold `{i}` within Stack
-  double number = 0;                 ///< Number: each element of the param
-  std::vector<MapExpr> operands;     ///< one but for Concat, Add, and Stack of a list
-  std::vector<int64_t> numbers;      ///< Permute: axes; Reshape: extents, none for those of the param
-  int64_t axis = 0;                  ///< Gates, Concat; below 0: counted from the last
-  std::vector<std::string> from, to; ///< Gates: names of the blocks
-  bool isPattern = false;            ///< Stack: of its one operand for each number of `index`
+  frontend::SourceRange range;               ///< of the name, or of the operation's
+  std::string name;                          ///< Tensor; may hold `{i}` within Stack
+  double number = 0;                         ///< Number: each element of the param
+  std::vector<MapExpr> operands;             ///< one but for Concat, Add, and Stack of a list
+  std::vector<int64_t> axes;                 ///< Permute
+  std::optional<std::vector<int64_t>> shape; ///< Reshape; none for that of the param
+  int64_t axis = 0;                          ///< Gates, Concat; below 0: counted from the last
+  std::vector<std::string> from, to;         ///< Gates: names of the blocks
+  bool isPattern = false;                    ///< Stack: of its one operand for each number of `index`
   std::string index = "i";
   std::optional<int64_t> first, last; ///< Stack of a pattern: the numbers
 
@@ -61,6 +62,10 @@ std::optional<Mapping> readMapping(uint32_t file, const ModelInfo &model,
 /// param's shape. `sourceName` is what messages call the file.
 void resolve(Mapping &mapping, const ModelInfo &model, const TensorSource &source,
              const std::string &sourceName, frontend::DiagnosticEngine &diagnostics);
+
+/// Replaces the patterns of `{i}` in an expression by the lists that they stand for; false if a tensor is not
+/// in the file or cannot be read. Says nothing.
+bool expandPatterns(MapExpr &expr, const TensorSource &source);
 
 /// The shape of an expression without patterns of `{i}`; nothing where its operands do not fit. Says nothing.
 std::optional<std::vector<int64_t>> shapeOf(const MapExpr &expr, const TensorSource &source,

@@ -151,8 +151,10 @@ private:
   bool readOptions(const std::map<std::string, const JsonValue *> &options, MapExpr &expr) {
     bool fine = true;
     for (const auto &[name, value] : options) {
-      if (name == "axes" || name == "shape")
-        fine &= readIntegers(*value, expr.numbers);
+      if (name == "axes")
+        fine &= readIntegers(*value, expr.axes);
+      else if (name == "shape")
+        fine &= readIntegers(*value, expr.shape.emplace());
       else if (name == "axis")
         fine &= readInteger(*value, expr.axis);
       else if (name == "first")
@@ -191,11 +193,13 @@ private:
     diagnostics_.error(value.range, "the name of an index must stand here: letters").hint(R"("index": "j")");
     return false;
   }
-  /// "ifgo", or ["i", "fl", "fr", "g", "o"].
+  /// "ifgo", a character each, or ["i", "fl", "fr", "g", "o"].
   bool readGates(const JsonValue &value, std::vector<std::string> &gates) {
     bool fine = value.kind == JsonValue::Kind::String || value.kind == JsonValue::Kind::Array;
     for (char c : value.text)
-      if (c != ' ')
+      if ((static_cast<unsigned char>(c) & 0xC0) == 0x80 && !gates.empty()) // a further byte of the character
+        gates.back() += c;
+      else if (c != ' ')
         gates.emplace_back(1, c);
     for (const JsonValue &each : value.values) {
       fine &= value.kind == JsonValue::Kind::Array && each.kind == JsonValue::Kind::String;
@@ -217,7 +221,7 @@ private:
 
   /// That nothing is missing, and what stands side by side goes together.
   bool isWhole(const MapExpr &expr) {
-    if (expr.kind == Kind::Permute && expr.numbers.empty()) {
+    if (expr.kind == Kind::Permute && expr.axes.empty()) {
       diagnostics_.error(expr.range, "`permute` does not say in which order").hint(R"("axes": [2, 0, 1])");
       return false;
     }
@@ -282,8 +286,9 @@ std::string shownGates(const std::vector<std::string> &gates) {
 
 bool MapExpr::operator==(const MapExpr &other) const {
   return kind == other.kind && name == other.name && number == other.number && operands == other.operands &&
-         numbers == other.numbers && axis == other.axis && from == other.from && to == other.to &&
-         isPattern == other.isPattern && index == other.index && first == other.first && last == other.last;
+         axes == other.axes && shape == other.shape && axis == other.axis && from == other.from &&
+         to == other.to && isPattern == other.isPattern && index == other.index && first == other.first &&
+         last == other.last;
 }
 
 MapExpr tensorExpr(const std::string &name) {
@@ -326,8 +331,10 @@ std::string shownExpr(const MapExpr &expr) {
   text += isList ? list(expr.operands, shownExpr) : shownExpr(expr.operands[0]);
   if (expr.kind == Kind::Gates)
     text += ", \"from\": " + shownGates(expr.from) + ", \"to\": " + shownGates(expr.to);
-  if (!expr.numbers.empty())
-    text += (expr.kind == Kind::Permute ? ", \"axes\": " : ", \"shape\": ") + integers(expr.numbers);
+  if (!expr.axes.empty())
+    text += ", \"axes\": " + integers(expr.axes);
+  if (expr.shape)
+    text += ", \"shape\": " + integers(*expr.shape);
   if (expr.axis != 0)
     text += ", \"axis\": " + std::to_string(expr.axis);
   if (expr.index != "i")

@@ -7,6 +7,7 @@
 #include "driver/weights/Names.h"
 #include "runtime/io/Nearest.h"
 #include <algorithm>
+#include <cassert>
 
 namespace dbc::driver {
 
@@ -21,7 +22,7 @@ constexpr size_t kMostExpressions = 100000;
 
 //---- Patterns ----
 
-/// All names in an expression, those of patterns within it too.
+/// All names in an expression, those of patterns within it too, which have placeholders of their own.
 void namesIn(const MapExpr &expr, std::vector<const std::string *> &names) {
   if (expr.kind == Kind::Tensor)
     names.push_back(&expr.name);
@@ -39,13 +40,20 @@ void substitute(MapExpr &expr, const std::string &index, int64_t number) {
     substitute(operand, index, number);
 }
 
+/// Whether a name has `{index}` that is not an inner pattern's own.
+bool hasPlaceholder(const MapExpr &expr, const std::string &index) {
+  if (expr.kind == Kind::Tensor)
+    return expr.name.find("{" + index + "}") != std::string::npos;
+  return !(expr.isPattern && expr.index == index) &&
+         std::any_of(expr.operands.begin(), expr.operands.end(),
+                     [&](const MapExpr &operand) { return hasPlaceholder(operand, index); });
+}
+
 class Expander {
 public:
-  Expander(const TensorSource &source, const std::string &sourceName, DiagnosticEngine &diagnostics)
-      : source_(source), sourceName_(sourceName), diagnostics_(diagnostics) {
-    for (const SourceTensor &tensor : source.tensors())
-      names_.push_back(tensor.name);
-  }
+  /// Without `diagnostics` nothing is said.
+  Expander(const TensorSource &source, const std::string &sourceName, DiagnosticEngine *diagnostics)
+      : source_(source), sourceName_(sourceName), diagnostics_(diagnostics) {}
 
   /// Replaces patterns by the lists that they stand for; false after a message.
   bool expand(MapExpr &expr) {
@@ -62,29 +70,34 @@ public:
   }
 
 private:
-  bool tooMany(const MapExpr &expr) {
-    diagnostics_.error(expr.range,
-                       "the mapping stands for more than " + std::to_string(kMostExpressions) + " tensors");
+  bool wrong(const MapExpr &expr, const std::string &what, const std::string &hint = "") {
+    if (diagnostics_)
+      diagnostics_->error(expr.range, what).hint(hint);
     return false;
+  }
+  bool tooMany(const MapExpr &expr) {
+    return wrong(expr, "the mapping stands for more than " + std::to_string(kMostExpressions) + " tensors");
   }
   bool expandPattern(MapExpr &expr) {
     std::vector<const std::string *> names;
     namesIn(expr.operands[0], names);
     const std::string placeholder = "{" + expr.index + "}";
-    if (std::none_of(names.begin(), names.end(),
-                     [&](const std::string *name) { return name->find(placeholder) != std::string::npos; })) {
-      diagnostics_.error(expr.range, "no name in this `stack` has `" + placeholder + "`")
-          .hint(R"({"stack": "blocks.)" + placeholder + R"(.weight"}, or a list of tensors)");
-      return false;
+    if (!hasPlaceholder(expr.operands[0], expr.index)) {
+      if (std::any_of(names.begin(), names.end(),
+                      [&](const std::string *name) { return name->find(placeholder) != std::string::npos; }))
+        return wrong(
+            expr, "`" + placeholder + "` is that of the `stack` within this one",
+            R"(another name for one of the two: {"stack": {"stack": "blocks.{i}.{j}", "index": "j"}})");
+      return wrong(expr, "no name in this `stack` has `" + placeholder + "`",
+                   R"({"stack": "blocks.)" + placeholder + R"(.weight"}, or a list of tensors)");
     }
-    if (expr.first && (*expr.first < 0 || (expr.last && *expr.last < *expr.first))) {
-      diagnostics_.error(expr.range, "`first` and `last` are numbers from 0 on, in this order");
-      return false;
-    }
+    const int64_t first = expr.first.value_or(0);
+    if (first < 0 || expr.last.value_or(first) < first)
+      return wrong(expr, "`first` and `last` are numbers from 0 on, in this order");
     const MapExpr pattern = std::move(expr.operands[0]);
     expr.operands.clear();
     expr.isPattern = false;
-    for (int64_t number = expr.first.value_or(0); number <= expr.last.value_or(number); ++number) {
+    for (int64_t number = first; number <= expr.last.value_or(number); ++number) {
       MapExpr operand = pattern;
       substitute(operand, expr.index, number);
       // With `last` given all must be there; the first one must in any case.
@@ -94,6 +107,7 @@ private:
       if (count_ + expr.operands.size() * names.size() > kMostExpressions)
         return tooMany(expr);
     }
+    assert(!expr.operands.empty());
     return true;
   }
   /// Whether there is a tensor for each name, `{j}` of inner patterns standing for any number.
@@ -103,36 +117,40 @@ private:
     return std::all_of(names.begin(), names.end(), [&](const std::string *name) {
       if (source_.find(*name) >= 0)
         return true;
+      const std::vector<SourceTensor> &all = source_.tensors();
       return name->find('{') != std::string::npos &&
-             std::any_of(names_.begin(), names_.end(),
-                         [&](const std::string &there) { return matchesPattern(there, *name); });
+             std::any_of(all.begin(), all.end(),
+                         [&](const SourceTensor &tensor) { return matchesPattern(tensor.name, *name); });
     });
   }
   bool isThere(const MapExpr &expr) {
     const int64_t tensor = source_.find(expr.name);
     if (tensor < 0) {
       const bool hasIndex = expr.name.find('{') != std::string::npos;
-      diagnostics_
-          .error(expr.range, "`" + sourceName_ + "` has no tensor `" + io::shown(expr.name, 200) + "`")
-          .hint(hasIndex ? "`{i}` stands for numbers in a `stack` alone"
-                         : frontend::didYouMean(expr.name, names_));
-      return false;
+      return wrong(expr, "`" + sourceName_ + "` has no tensor `" + io::shown(expr.name, 200) + "`",
+                   hasIndex ? "`{i}` stands for numbers in a `stack` alone" : nearestTo(expr.name));
     }
     const SourceTensor &about = source_.tensors()[static_cast<size_t>(tensor)];
     if (about.unreadable.empty())
       return true;
     const bool isOther = !about.dtype.empty() && bytesOfFloat(about.dtype) == 0;
-    diagnostics_.error(expr.range, "tensor `" + io::shown(expr.name, 200) + "` " +
-                                       (isOther ? "is " + shownTensor(about.dtype, about.extents)
-                                                : std::string("cannot be read")) +
-                                       ": " + about.unreadable);
-    return false;
+    return wrong(expr, "tensor `" + io::shown(expr.name, 200) + "` " +
+                           (isOther ? "is " + shownTensor(about.dtype, about.extents)
+                                    : std::string("cannot be read")) +
+                           ": " + about.unreadable);
+  }
+  std::string nearestTo(const std::string &name) const {
+    if (!diagnostics_)
+      return "";
+    std::vector<std::string> names;
+    for (const SourceTensor &tensor : source_.tensors())
+      names.push_back(io::shown(tensor.name, 200));
+    return frontend::didYouMean(name, names);
   }
 
   const TensorSource &source_;
   const std::string &sourceName_;
-  DiagnosticEngine &diagnostics_;
-  std::vector<std::string> names_;
+  DiagnosticEngine *diagnostics_;
   size_t count_ = 0;
 };
 
@@ -213,17 +231,17 @@ private:
   }
   std::optional<Shape> permuted(const MapExpr &expr, const std::vector<Shaped> &operands) {
     const Shape &from = operands[0].shape;
-    Shape shape, sorted = expr.numbers;
+    Shape shape, sorted = expr.axes;
     std::sort(sorted.begin(), sorted.end());
     for (size_t k = 0; k < sorted.size(); ++k)
       if (sorted[k] != static_cast<int64_t>(k) || sorted.size() != from.size())
         return wrong(expr, operands, "`axes` must be each axis from 0 on, once");
-    for (int64_t axis : expr.numbers)
+    for (int64_t axis : expr.axes)
       shape.push_back(from[static_cast<size_t>(axis)]);
     return shape;
   }
   std::optional<Shape> reshaped(const MapExpr &expr, const std::vector<Shaped> &operands) {
-    const Shape &to = expr.numbers.empty() ? ofParam_ : expr.numbers;
+    const Shape &to = expr.shape ? *expr.shape : ofParam_;
     int64_t before = 1, behind = 1;
     bool fits = std::all_of(to.begin(), to.end(), [](int64_t extent) { return extent > 0; });
     for (int64_t extent : operands[0].shape)
@@ -319,7 +337,7 @@ void sayMisfit(const MapEntry &entry, const ParamInfo &param, const Shape &shape
 
 void resolve(Mapping &mapping, const ModelInfo &model, const TensorSource &source,
              const std::string &sourceName, DiagnosticEngine &diagnostics) {
-  Expander expander(source, sourceName, diagnostics);
+  Expander expander(source, sourceName, &diagnostics);
   std::vector<MapEntry> fine;
   for (MapEntry &entry : mapping.entries) {
     const ParamInfo &param = model.params[static_cast<size_t>(entry.param)];
@@ -332,6 +350,10 @@ void resolve(Mapping &mapping, const ModelInfo &model, const TensorSource &sourc
       fine.push_back(std::move(entry));
   }
   mapping.entries = std::move(fine);
+}
+
+bool expandPatterns(MapExpr &expr, const TensorSource &source) {
+  return Expander(source, "", nullptr).expand(expr);
 }
 
 std::optional<Shape> shapeOf(const MapExpr &expr, const TensorSource &source, const Shape &ofParam) {

@@ -31,7 +31,7 @@ std::vector<std::string> wordsOfSingle(const std::string &path) {
   return words;
 }
 
-/// Single tensors, and rows of tensors whose names differ in a number, for params that no layer of nn has.
+/// Single tensors, and series of tensors whose names differ in a number, for params that no layer of nn has.
 class Singles {
 public:
   explicit Singles(const TensorSource &source) : source_(source) {
@@ -43,7 +43,7 @@ public:
     });
     for (size_t t : inOrder_)
       for (const NumberInName &number : numbersIn(source.tensors()[t].name))
-        rows_[number.pattern].emplace(number.number, t);
+        series_[number.pattern].emplace(number.number, t);
   }
 
   Wanted choicesFor(int32_t number, const ParamInfo &param) {
@@ -58,30 +58,34 @@ public:
       else if (shapeOf(turned, source_, param.extents) == param.extents)
         add(number, turned, {t}, tensor.name, score - 0.1, result);
     }
-    addRows(number, param, words, result);
+    addSeries(number, param, words, result);
     return result;
   }
 
 private:
-  void addRows(int32_t number, const ParamInfo &param, const std::vector<std::string> &words,
-               Wanted &result) {
+  void addSeries(int32_t number, const ParamInfo &param, const std::vector<std::string> &words,
+                 Wanted &result) {
     if (param.extents.empty())
       return;
     const Shape each(param.extents.begin() + 1, param.extents.end());
     const int64_t count = param.extents[0];
-    for (const auto &[pattern, row] : rows_)
-      for (const auto &[first, tensor] : row) {
+    for (const auto &[pattern, series] : series_)
+      for (const auto &[first, tensor] : series) {
         std::vector<size_t> tensors;
-        for (auto at = row.find(first); at != row.end() && static_cast<int64_t>(tensors.size()) < count &&
-                                        at->first == first + static_cast<int64_t>(tensors.size()) &&
-                                        source_.tensors()[at->second].extents == each;
+        for (auto at = series.find(first);
+             at != series.end() && static_cast<int64_t>(tensors.size()) < count &&
+             at->first == first + static_cast<int64_t>(tensors.size()) &&
+             source_.tensors()[at->second].extents == each;
              ++at)
           tensors.push_back(at->second);
         if (static_cast<int64_t>(tensors.size()) < count)
           continue;
+        std::optional<MapExpr> value = stackOf(tensorExpr(pattern), first, count, tensors, source_);
+        if (!value)
+          continue;
         std::sort(tensors.begin(), tensors.end());
-        add(number, stackOf(tensorExpr(pattern), first, first + count - 1, source_), std::move(tensors),
-            pattern, likeness(words, wordsOf(pattern)), result);
+        add(number, std::move(*value), std::move(tensors), pattern, likeness(words, wordsOf(pattern)),
+            result);
       }
   }
   static void add(int32_t number, MapExpr value, std::vector<size_t> tensors, const std::string &from,
@@ -92,13 +96,13 @@ private:
     choice.from = from;
     choice.score = score;
     if (score <= 0)
-      choice.doubt = "only the shape tells so";
+      choice.doubts.push_back("only the shape tells so");
     result.choices.push_back(std::move(choice));
   }
 
   const TensorSource &source_;
-  std::vector<size_t> inOrder_;                           ///< readable ones
-  std::map<std::string, std::map<int64_t, size_t>> rows_; ///< by pattern and number
+  std::vector<size_t> inOrder_;                             ///< readable ones
+  std::map<std::string, std::map<int64_t, size_t>> series_; ///< by pattern and number
 };
 
 void take(const std::vector<Wanted> &wanted, std::vector<bool> &used, Proposal &proposal) {
@@ -116,7 +120,8 @@ void take(const std::vector<Wanted> &wanted, std::vector<bool> &used, Proposal &
 Proposal suggest(const ModelInfo &model, const std::vector<bool> &isOfLibrary, const TensorSource &source) {
   Proposal proposal;
   proposal.values.resize(model.params.size());
-  std::vector<bool> used(source.tensors().size());
+  std::vector<bool> &used = proposal.used;
+  used.resize(source.tensors().size());
   take(modulesForLayers(model, isOfLibrary, source), used, proposal);
   Singles singles(source);
   std::vector<Wanted> wanted;

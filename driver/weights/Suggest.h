@@ -10,6 +10,7 @@ namespace dbc::driver {
 struct Proposal {
   std::vector<std::optional<MapExpr>> values; ///< of each param of the model; none where nothing fits
   std::vector<std::string> doubts;            ///< what is unsure of it, a sentence each
+  std::vector<bool> used;                     ///< of each tensor of the file
 };
 
 /// `isOfLibrary`: of each param, whether a layer of nn has it. Each tensor is given to one param at most.

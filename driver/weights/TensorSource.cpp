@@ -5,6 +5,7 @@
 #include "driver/weights/TensorSource.h"
 #include "driver/weights/Elements.h"
 #include "driver/weights/NpzSource.h"
+#include "runtime/io/SafetensorsHeader.h"
 #include <cerrno>
 #include <cstring>
 #include <dbc/io/safetensors.h>
@@ -121,21 +122,17 @@ private:
   std::unique_ptr<TensorSource> inner_;
 };
 
-/// What torch.save wrote before 1.6; its first two bytes may also be the length of a safetensors header.
-bool isPickle(std::string_view bytes) {
-  return bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
-}
-
 } // namespace
 
 Status parseSource(std::string_view bytes, std::unique_ptr<TensorSource> &source) {
   if (isZip(bytes))
     return parseNpz(bytes, source);
   SafetensorsHeader header;
-  if (Status status = parse_safetensors_header(bytes, bytes.size(), header); !status.ok())
-    return isPickle(bytes)
-               ? Status::error(status.code, "a pickle, which is not read" + std::string(kInsteadOfPickle))
-               : status;
+  if (Status status = parse_safetensors_header(bytes, bytes.size(), header); !status.ok()) {
+    const char *other = io::other_format(bytes); // a zip archive is none here: a pickle
+    return other ? Status::error(status.code, std::string(other) + ", which is not read" + kInsteadOfPickle)
+                 : status;
+  }
   source = std::make_unique<SafetensorsSource>(bytes, header);
   return Status();
 }

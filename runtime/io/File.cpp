@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,12 +71,32 @@ bool OutputFile::fail(const char *what, std::string &error) {
   return false;
 }
 
+/// What is no regular file, or has no name: /dev/stdout once its file was deleted.
+bool OutputFile::open_in_place(std::string &error) {
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  return fd_ >= 0 || fail("write", error);
+}
+
 bool OutputFile::open(const std::string &path, std::string &error) {
-  path_ = path;
+  path_ = place_ = path;
+  struct stat about;
+  namespace fs = std::filesystem;
+  if (::stat(path.c_str(), &about) == 0) {
+    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), std::free);
+    if (!S_ISREG(about.st_mode) || !real)
+      return open_in_place(error);
+    place_ = real.get();
+  } else if (errno == ELOOP) {
+    return fail("write", error);
+  } else { // perhaps a link that leads to nothing yet
+    std::error_code none;
+    for (int links = 0; links < 40 && fs::is_symlink(place_, none); ++links)
+      place_ = fs::path(place_).parent_path() / fs::read_symlink(place_, none);
+  }
   static std::atomic<unsigned> count{0};
   // O_EXCL and another name where one is taken; open() itself minds the umask, as mkstemp does not.
   do {
-    temporary_ = path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(count++);
+    temporary_ = place_ + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(count++);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) {
@@ -100,7 +123,7 @@ bool OutputFile::write(const void *from, uint64_t n, std::string &error) {
 bool OutputFile::finish(std::string &error) {
   // The contents are on the disk before the name is, or a machine that stops between would leave the name of
   // an empty file.
-  if (::fsync(fd_) != 0)
+  if (::fsync(fd_) != 0 && !temporary_.empty()) // pipes and most devices know no such thing
     return fail("write", error);
   const int fd = fd_;
   fd_ = -1;
@@ -108,15 +131,17 @@ bool OutputFile::finish(std::string &error) {
 }
 
 bool OutputFile::commit(std::string &error) {
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+  if (temporary_.empty())
+    return true;
+  if (::rename(temporary_.c_str(), place_.c_str()) != 0)
     return fail("write", error);
   temporary_.clear();
   return sync_folder() || fail("write", error);
 }
 
 bool OutputFile::sync_folder() const {
-  const size_t slash = path_.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  const size_t slash = place_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : place_.substr(0, slash + 1);
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return true;                                         // one that may be written to, but not read

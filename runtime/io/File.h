@@ -31,7 +31,8 @@ private:
 };
 
 /// A file written under a temporary name beside `path` and renamed when whole and on the disk: whenever the
-/// machine stops, `path` is what it was or what it became. Without commit() nothing is left.
+/// machine stops, `path` is what it was or what it became. Without commit() nothing is left. A link stays
+/// one: what it leads to is replaced. Devices and pipes are written as they are, never renamed over.
 class OutputFile {
 public:
   OutputFile() = default;
@@ -48,8 +49,11 @@ public:
 
 private:
   bool fail(const char *what, std::string &error);
+  bool open_in_place(std::string &error);
   bool sync_folder() const;
-  std::string path_, temporary_;
+  std::string path_;      ///< as messages call it
+  std::string place_;     ///< where it is renamed to: path_, or what a link of this name leads to
+  std::string temporary_; ///< empty if it is written in place
   int fd_ = -1;
 };
 

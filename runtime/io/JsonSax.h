@@ -23,6 +23,8 @@ struct JsonEvents {
   using binary_t = nlohmann::json::binary_t;
 
   std::string error; ///< why the parse stopped; empty while all is well
+  const char *of_nans =
+      ""; ///< what is said besides where NaN or Infinity stands, as some programs write them
 
   bool binary(binary_t &) { return false; } // no such thing in JSON text
   template <typename Exception> bool parse_error(size_t position, const std::string &, const Exception &e) {
@@ -38,9 +40,9 @@ struct JsonEvents {
         what.remove_prefix(start + 2);
     }
     error = "not valid JSON at byte " + std::to_string(position) + ": " + shown(what, 160);
-    // The first letters of NaN and Infinity, as some programs write them.
+    // Their first letters.
     if (what.size() > 2 && (what.substr(what.size() - 2) == "N'" || what.substr(what.size() - 2) == "I'"))
-      error += "; numbers that are not finite are \"nan\", \"inf\", \"-inf\" in quotes";
+      error += of_nans;
     return false;
   }
 };

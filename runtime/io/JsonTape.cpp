@@ -14,7 +14,9 @@ struct TapeHandler : JsonEvents {
   Tape &tape;
   int depth;
   std::vector<uint64_t> open; ///< the containers around the next token
-  TapeHandler(Tape &tape, int depth) : tape(tape), depth(depth) {}
+  TapeHandler(Tape &tape, int depth) : tape(tape), depth(depth) {
+    of_nans = "; numbers that are not finite are \"nan\", \"inf\", \"-inf\" in quotes";
+  }
 
   /// Appends a token and counts it in the container around it: an array counts values, an object its keys.
   bool push(Token t) {

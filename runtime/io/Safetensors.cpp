@@ -57,12 +57,12 @@ Status load_weights(const std::string &path, Weights &weights, std::vector<std::
     if (Status status = file.open(path); !status.ok())
       return io::failure(model.name + ": " + status.message, status.code);
     std::vector<io::Tensor> wanted = io::tensors_of(weights);
-    std::vector<std::string> absent;
+    std::vector<io::Tensor> absent;
     if (missing != nullptr) {
       auto is_absent = [&](const io::Tensor &tensor) { return file.find(tensor.name) == nullptr; };
       for (const io::Tensor &tensor : wanted)
         if (is_absent(tensor))
-          absent.push_back(tensor.name);
+          absent.push_back(tensor);
       if (absent.size() < wanted.size()) // else all are foreign
         wanted.erase(std::remove_if(wanted.begin(), wanted.end(), is_absent), wanted.end());
       else
@@ -87,8 +87,11 @@ Status load_weights(const std::string &path, Weights &weights, std::vector<std::
         std::memcpy(weights.data(p), read.data(p), sizeof(float) * read.size(p));
         weights.mark_given(p);
       }
-    if (missing != nullptr)
-      *missing = std::move(absent);
+    if (missing != nullptr) {
+      missing->clear();
+      for (const io::Tensor &tensor : absent)
+        missing->push_back(tensor.name);
+    }
     return Status();
   });
 }

@@ -223,6 +223,12 @@ bool check_size(const SafetensorsEntry &t, uint64_t data_size, std::string &erro
 
 } // namespace
 
+const char *other_format(std::string_view head) {
+  if (head.substr(0, 4) == std::string_view("PK\3\4", 4))
+    return "a zip archive";
+  return head.size() > 1 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5 ? "a pickle" : nullptr;
+}
+
 bool header_length(std::string_view head, uint64_t file_size, uint64_t &length, std::string &error) {
   if (file_size < 8 || head.size() < 8) {
     error = "too short for a safetensors file";
@@ -231,6 +237,10 @@ bool header_length(std::string_view head, uint64_t file_size, uint64_t &length, 
   length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | static_cast<unsigned char>(head[i]);
+  if (const char *other = other_format(head); other && length > std::min(max_header, file_size - 8)) {
+    error = std::string("not a safetensors file but ") + other;
+    return false;
+  }
   if (length > max_header) {
     error = "not a safetensors file: its header would have " + std::to_string(length) + " bytes, at most " +
             std::to_string(max_header) + " are allowed";

@@ -40,8 +40,24 @@ struct Lines {
   }
 };
 
-std::string nearest_in(const char *where, const std::string &name, const std::vector<std::string> &known) {
-  const std::string *best = nearest(name, known, std::max<size_t>(name.size(), 4));
+using Extents = std::vector<int64_t>;
+
+/// Names, each with its tensor's extents.
+using Known = std::vector<std::pair<std::string, const Extents *>>;
+
+/// The nearest name, of a tensor with these extents if there is one.
+std::string nearest_in(const char *where, const std::string &name, const Extents &extents,
+                       const Known &known) {
+  std::vector<std::string> same, all;
+  for (const auto &[each, its] : known) {
+    all.push_back(each);
+    if (*its == extents)
+      same.push_back(each);
+  }
+  const size_t limit = std::max<size_t>(name.size(), 4);
+  const std::string *best = nearest(name, same, limit);
+  if (best == nullptr)
+    best = nearest(name, all, limit);
   return best ? std::string(" (nearest in the ") + where + ": `" + shown(*best, 200) + "`)" : "";
 }
 
@@ -74,7 +90,7 @@ const SafetensorsEntry *TensorFile::find(const std::string &name) const {
   return at != by_name_.end() && header_.tensors[*at].name == name ? &header_.tensors[*at] : nullptr;
 }
 
-std::string TensorFile::misfits(const std::vector<Tensor> &wanted, const std::vector<std::string> &lacking) const {
+std::string TensorFile::misfits(const std::vector<Tensor> &wanted, const std::vector<Tensor> &lacking) const {
   Lines missing_lines, unexpected_lines, shape, type;
   std::vector<bool> used(header_.tensors.size());
   std::vector<const Tensor *> absent;
@@ -91,24 +107,26 @@ std::string TensorFile::misfits(const std::vector<Tensor> &wanted, const std::ve
       shape.add("mis-shaped: `" + w.name + "` is " + shown_type(w.dtype, t->extents) + ", the model has " +
                 shown_type(w.dtype, w.extents));
   }
-  std::vector<std::string> missing, unexpected;
+  Known missing, unexpected;
   for (const Tensor *w : absent)
-    missing.push_back(w->name);
+    missing.emplace_back(w->name, &w->extents);
   for (size_t t = 0; t < header_.tensors.size(); ++t)
     if (!used[t])
-      unexpected.push_back(header_.tensors[t].name);
+      unexpected.emplace_back(header_.tensors[t].name, &header_.tensors[t].extents);
   // Each pair may have to be compared; a file of a million foreign names gets no hints.
   const bool hints = missing.size() * unexpected.size() <= 250000;
   for (const Tensor *w : absent)
     missing_lines.add("missing: `" + w->name + "` " + shown_type(w->dtype, w->extents) +
-                      (hints ? nearest_in("file", w->name, unexpected) : ""));
-  std::vector<std::string> all = lacking;
+                      (hints ? nearest_in("file", w->name, w->extents, unexpected) : ""));
+  Known all;
+  for (const Tensor &tensor : lacking)
+    all.emplace_back(tensor.name, &tensor.extents);
   if (lacking.empty() && missing.empty() && wanted.size() * unexpected.size() <= 250000)
     for (const Tensor &w : wanted)
-      all.push_back(w.name);
-  for (const std::string &name : unexpected)
+      all.emplace_back(w.name, &w.extents);
+  for (const auto &[name, extents] : unexpected)
     unexpected_lines.add("unexpected: `" + shown(name, 200) + "`" +
-                         (hints ? nearest_in("model", name, missing.empty() ? all : missing) : ""));
+                         (hints ? nearest_in("model", name, *extents, missing.empty() ? all : missing) : ""));
   return missing_lines.text() + unexpected_lines.text() + shape.text() + type.text();
 }
 

@@ -29,8 +29,8 @@ public:
   const SafetensorsEntry *find(const std::string &name) const;
   /// What of the file is not as `wanted`: missing, unexpected, mis-shaped and mis-typed tensors, each on a
   /// line that begins with a line's end; empty if all fits.
-  /// `lacking`: names that may be there and are not, for hints.
-  std::string misfits(const std::vector<Tensor> &wanted, const std::vector<std::string> &lacking = {}) const;
+  /// `lacking`: tensors that may be there and are not, for hints.
+  std::string misfits(const std::vector<Tensor> &wanted, const std::vector<Tensor> &lacking = {}) const;
   /// Reads all bytes of a tensor.
   bool read(const SafetensorsEntry &tensor, void *to, std::string &error) {
     return file_.read(header_.data_begin + tensor.begin, to, tensor.end - tensor.begin, error);

@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <cstring>
 #include <dbc/io/safetensors.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace dbc;
@@ -103,6 +105,58 @@ TEST_F(Safetensors, SavingIsAllOrNothing) {
   EXPECT_FALSE(save_weights(folder + "/taken", weights).ok());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()),
             1);
+}
+
+TEST_F(Safetensors, TheNearestNamesAreOfTheSameShapeIfAnyAre) {
+  EXPECT_EQ(load_says(bytes_of("{\"E\":{\"dtype\":\"F32\",\"shape\":[10,3],\"data_offsets\":[0,120]},"
+                               "\"fwd.V\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[120,128]},"
+                               "\"fw.Ws\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[128,152]},"
+                               "\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[152,156]}}",
+                               156)),
+            "tree_lstm: weights in `" + path +
+                "` do not fit the model\n"
+                "  missing: `fwd.W` f32[2, 3] (nearest in the file: `fw.Ws`)\n"
+                "  missing: `fwd.b` f32[2] (nearest in the file: `fwd.V`)\n"
+                "  unexpected: `fwd.V` (nearest in the model: `fwd.b`)\n"
+                "  unexpected: `fw.Ws` (nearest in the model: `fwd.W`)");
+}
+
+// Pipes, not /dev/null: a mistake would put a file in its place.
+TEST_F(Safetensors, WhatIsNoRegularFileIsWrittenAsItIs) {
+  Weights weights(model);
+  weights.draw(0);
+  ASSERT_TRUE(save_weights(path, weights).ok());
+  const std::string pipe = folder + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  Status status = save_weights(pipe, weights);
+  EXPECT_TRUE(status.ok()) << status.message;
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::string got(1 << 16, '\0');
+  const ssize_t count = ::read(reader, got.data(), got.size());
+  ::close(reader);
+  EXPECT_EQ(count, static_cast<ssize_t>(std::filesystem::file_size(path)));
+}
+
+TEST_F(Safetensors, ALinkStaysOne) {
+  Weights weights(model);
+  weights.draw(0);
+  std::filesystem::create_directory(folder + "/real");
+  put("old");
+  std::filesystem::rename(path, folder + "/real/w.safetensors");
+  std::filesystem::create_symlink("real/w.safetensors", path);
+  Status status = save_weights(path, weights);
+  EXPECT_TRUE(status.ok()) << status.message;
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_TRUE(load_weights(folder + "/real/w.safetensors", weights).ok());
+  // One that leads to nothing yet, and one that leads nowhere.
+  std::filesystem::remove(folder + "/real/w.safetensors");
+  EXPECT_TRUE(save_weights(path, weights).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_TRUE(load_weights(folder + "/real/w.safetensors", weights).ok());
+  std::filesystem::create_symlink("circle", folder + "/circle");
+  EXPECT_EQ(save_weights(folder + "/circle", weights).message,
+            "tree_lstm: cannot write `" + folder + "/circle`: Too many levels of symbolic links");
 }
 
 TEST_F(Safetensors, EverythingThatDoesNotFitIsListedAtOnce) {

@@ -61,35 +61,16 @@ Status read_file(const std::string &path, std::string &text) {
   }
 }
 
-/// Writes what is never read, renamed or replaced.
-static Status write_device(const std::string &path, const std::string &text) {
-  const Descriptor file(path, O_WRONLY | O_TRUNC);
-  if (file.number < 0)
-    return said_of(path);
-  for (size_t begin = 0; begin < text.size();) {
-    const ssize_t put = ::write(file.number, &text[begin], text.size() - begin);
-    if (put < 0 && errno != EINTR)
-      return said_of(path);
-    begin += put < 0 ? 0 : static_cast<size_t>(put);
-  }
-  return Status();
-}
-
 Status write_file(const std::string &path, const std::string &text) {
   std::error_code none;
-  if (exists(path) && !fs::is_regular_file(path, none))
-    return write_device(path, text);
-  if (std::string old; read_file(path, old).ok() && old == text)
+  const bool is_regular = fs::is_regular_file(path, none); // a device is not read
+  if (std::string old; is_regular && read_file(path, old).ok() && old == text)
     return Status();
   std::string error; // in other words than ours
   io::OutputFile file;
-  if (!file.open(path, error)) {
-    const int why = errno;
-    return failure(path + ": cannot be written\n" + std::strerror(why));
-  }
-  if (!file.write(text.data(), text.size(), error) || !file.finish(error) || !file.commit(error))
-    return said_of(path);
-  return Status();
+  const bool done = file.open(path, error) && file.write(text.data(), text.size(), error) &&
+                    file.finish(error) && file.commit(error);
+  return done ? Status() : said_of(path);
 }
 
 Status make_folder(const std::string &path) {

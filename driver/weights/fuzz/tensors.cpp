@@ -1,7 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Fuzz target: any bytes as another program's tensors, .npz or safetensors. Each tensor that can be read is
-// read, and what is proposed for io_models.h's tree model is a mapping without errors.
+// read, and what is proposed for io_models.h's tree model and layers of nn is a mapping without errors that
+// takes no tensor twice.
+#include "driver/weights/Modules.h"
 #include "driver/weights/Suggest.h"
 #include "runtime/fuzz/require.h"
 #include "runtime/tests/io_models.h"
@@ -30,9 +32,46 @@ void readAll(TensorSource &source) {
   }
 }
 
+/// The tree model with two of nn.StackedLSTM[1, 1, 2], a table of three nn.Conv1d[1, 1, 2] and one of a
+/// single nn.Linear[2, 2].
+ModelInfo modelWithLayers() {
+  ModelInfo model = test::tree_model();
+  auto add = [&](const std::string &name, const std::vector<int64_t> &extents) {
+    ParamInfo param;
+    param.name = name;
+    param.extents = extents;
+    model.params.push_back(param);
+  };
+  for (const std::string path : {"lstm1", "lstm2"})
+    for (const bool isTable : {false, true})
+      for (const auto &[own, columns] : {std::pair("W", true), {"U", true}, {"b", false}}) {
+        std::vector<int64_t> extents = {4};
+        if (columns)
+          extents.push_back(1);
+        if (isTable)
+          extents.insert(extents.begin(), 1);
+        add(path + (isTable ? ".above." : ".first.") + own, extents);
+      }
+  add("conv.W", {3, 2, 1});
+  add("conv.b", {3, 1});
+  add("layers.W", {1, 2, 2});
+  add("layers.b", {1, 2});
+  return model;
+}
+
 void propose(const TensorSource &source) {
-  static const ModelInfo model = test::tree_model();
-  const Proposal proposal = suggest(model, std::vector<bool>(model.params.size()), source);
+  static const ModelInfo model = modelWithLayers();
+  std::vector<bool> isOfLibrary(model.params.size());
+  for (size_t p = test::tree_model().params.size(); p < isOfLibrary.size(); ++p)
+    isOfLibrary[p] = true;
+  const Proposal proposal = suggest(model, isOfLibrary, source);
+  std::vector<bool> hasValue;
+  for (const std::optional<MapExpr> &value : proposal.values)
+    hasValue.push_back(value.has_value());
+  for (const Described &layer : layersWithout(model, isOfLibrary, hasValue))
+    require(!layer.text.empty(), "a layer without words");
+  for (const Described &module : modulesUnused(source, proposal.used))
+    require(!module.text.empty(), "a module without words");
   std::string text = "{";
   for (size_t p = 0; p < model.params.size(); ++p)
     if (proposal.values[p])
@@ -44,6 +83,16 @@ void propose(const TensorSource &source) {
   if (mapping)
     resolve(*mapping, model, source, "tensors", diagnostics);
   require(!diagnostics.hasErrors(), diagnostics.str());
+  std::vector<bool> used(source.tensors().size());
+  for (const MapEntry &entry : mapping->entries) {
+    std::vector<size_t> tensors;
+    tensorsOf(entry.value, source, tensors);
+    for (size_t tensor : tensors) {
+      require(!used[tensor], "a tensor is given to two params");
+      used[tensor] = true;
+    }
+  }
+  require(used == proposal.used, "other tensors are taken than were chosen");
 }
 
 } // namespace

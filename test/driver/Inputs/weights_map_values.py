@@ -38,6 +38,7 @@ PARAMS = {
     "reshaped_turned": ([2, 3], '{"transpose": {"reshape": "v", "shape": [3, 2]}}', lambda i, j: at("v", 2 * j + i)),
     "gates": ([6], '{"gates": "v", "from": "xyz", "to": "zxy"}', lambda i: at("v", (i + 4) % 6)),
     "some_gates": ([2], '{"gates": "v", "from": "x y z", "to": ["y"]}', lambda i: at("v", i + 2)),
+    "gates_of_bytes": ([6], '{"gates": "v", "from": "éa", "to": "aé"}', lambda i: at("v", (i + 3) % 6)),
     "long_gates": ([4], '{"gates": "v", "from": ["in", "fl", "fr"], "to": ["fr", "in"]}', lambda i: at("v", (i + 4) % 6)),
     "gates_of_columns": ([2, 3], '{"gates": "b", "from": "xyz", "to": "yzx", "axis": -1}', lambda i, j: at("b", i, (j + 1) % 3)),
     "joined": ([4, 3], '{"concat": ["a", "b"]}', lambda i, j: at("ab"[i // 2], i % 2, j)),
@@ -51,6 +52,8 @@ PARAMS = {
     "stacked_list": ([2, 3], '{"stack": ["row.2.w", "row.0.w"]}', lambda i, j: at(f"row.{2 - 2 * i}.w", j)),
     "stacked_scalars": ([2], '{"stack": ["s", "t"]}', lambda i: at("st"[i])),
     "nested": ([2, 2, 2], '{"stack": {"stack": "grid.{i}.{j}", "index": "j"}}', lambda i, j, k: at(f"grid.{i}.{j}", k)),
+    "stacked_shapes": ([2], '{"stack": {"reshape": {"gates": "row.{i}.w", "from": "xyz", "to": "y"}, "shape": []}, "last": 1}',
+                       lambda i: at(f"row.{i}.w", 1)),
     "scalar": ([], '"s"', lambda: at("s")),
 }
 
@@ -99,7 +102,7 @@ def files():
 def main():
     with open(f"{FOLDER}/values.dyn", "w") as file:
         file.write(model())
-    with open(f"{FOLDER}/mapping.json", "w") as file:
+    with open(f"{FOLDER}/mapping.json", "w", encoding="utf-8") as file:
         file.write(mapping())
     wrong = []
     for path in files():
