@@ -4,8 +4,8 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/Usage.h"
 #include "driver/Watch.h"
-#include "frontend/syntax/Diagnostics.h"
 #include "runtime/train/Crash.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
@@ -57,7 +57,7 @@ public:
         app.add_subcommand("new", "make a folder with a model, a program that uses it, and data");
     project->add_option("NAME", o.project, "of the model and of the folder")->required();
     project->add_option("--from", o.projectKind, "what an input is: tree, sequence, graph or lattice [tree]")
-        ->check(CLI::IsMember({"tree", "sequence", "graph", "lattice"}).description(""))
+        ->check(oneOf({"tree", "sequence", "graph", "lattice"}))
         ->default_str("");
     commands.push_back({project, newCommand});
     // A name that will mean something: better said than "unknown".
@@ -102,7 +102,7 @@ private:
         ->add_option_function<std::string>(
             "--real", [this](const std::string &text) { o.model.f64 = text == "f64"; },
             "the number that generated code computes with [f32]")
-        ->check(CLI::IsMember({"f32", "f64"}));
+        ->check(oneOf({"f32", "f64"}, true));
   }
   void addRecompute(CLI::App *command) {
     command
@@ -110,14 +110,14 @@ private:
             "--recompute", o.model.recompute,
             "what gradients find again in place of keeping it: none; cheap, what elementwise operations "
             "give of what is kept; cells, all that no other row reads [none]")
-        ->check(CLI::IsMember({"none", "cheap", "cells"}).description(""))
+        ->check(oneOf({"none", "cheap", "cells"}))
         ->default_str("");
   }
   void addMode(CLI::App *command, const std::string &what) {
     command
         ->add_option_function<std::string>(
             "--mode", [this](const std::string &text) { o.model.train = text == "train"; }, what + " [infer]")
-        ->check(CLI::IsMember({"infer", "train"}));
+        ->check(oneOf({"infer", "train"}, true));
     addRecompute(command);
     command
         ->add_option("--gradient", o.model.gradients,
@@ -148,17 +148,17 @@ private:
             "what generated code runs on: cpu, cuda, cpu,cuda, or cuda-on-cpu, where the CPU runs the "
             "kernels "
             "thread by thread, for tests [cpu]")
-        ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda", "cuda-on-cpu"}).description(""));
+        ->check(oneOf({"cpu", "cuda", "cpu,cuda", "cuda-on-cpu"}));
     command
         ->add_option_function<std::string>(
             "--gpu-math", [this](const std::string &text) { o.model.tf32 = text == "tf32"; },
             "how a GPU multiplies matrices: f32, or tf32 with operands of 11 bits [f32]")
-        ->check(CLI::IsMember({"f32", "tf32"}).description(""));
+        ->check(oneOf({"f32", "tf32"}));
     command
         ->add_option(
             "--gpu-blas", o.model.gpuBlas,
             "which products outside of loops cuBLAS computes: never, auto (large ones), always [never]")
-        ->check(CLI::IsMember({"never", "auto", "always"}).description(""))
+        ->check(oneOf({"never", "auto", "always"}))
         ->default_str("");
   }
   void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
@@ -193,7 +193,7 @@ private:
         ->add_option_function<std::string>(
             "--weights", [this](const std::string &text) { setWeightType(text); },
             "how matrices are kept that products read, f32 or bf16 [f32]")
-        ->check(CLI::IsMember({"f32", "bf16"}).description(""));
+        ->check(oneOf({"f32", "bf16"}));
   }
   void addWatch(CLI::App *command) {
     command->add_flag("--watch", o.watch, "do it again each time that a file changes which it reads");
@@ -235,7 +235,7 @@ private:
     CLI::App *compile = add("compile", "write C++ for a model: DIR/<model>.h .cpp .json .d", compileCommand);
     compile->add_option("-o", o.output, "the folder to write to [.]")->type_name("DIR");
     compile->add_option("--emit", o.emit, "print the model in one of the compiler's languages instead")
-        ->check(CLI::IsMember({"dyn", "batch", "kernel"}));
+        ->check(oneOf({"dyn", "batch", "kernel"}, true));
     compile->add_flag("--save-temps", o.saveTemps,
                       "keep <model>.dyn.mlir .batch.mlir .kernel.mlir in DIR too");
     compile->add_option("--print-ir-after", o.printAfter, "print to stderr what PASS makes; may be repeated")
@@ -383,12 +383,15 @@ private:
   template <class Kind>
   void addKind(CLI::App *command, const char *flag, Kind &to, std::vector<Kind> kinds, const char *words) {
     std::map<std::string, Kind> byName;
-    for (Kind kind : kinds)
+    std::vector<std::string> names;
+    for (Kind kind : kinds) {
       byName[dbc::name_of(kind)] = kind;
+      names.push_back(dbc::name_of(kind));
+    }
     command
         ->add_option_function<std::string>(
             flag, [&to, byName](const std::string &name) { to = byName.at(name); }, words)
-        ->check(CLI::IsMember(byName).description(""));
+        ->check(oneOf(names));
   }
   void declareTraining() {
     using dbc::LearningRate;
@@ -469,26 +472,6 @@ private:
   Options &o;
 };
 
-/// What is wrong with the words that name a command, "weights map"; empty if each names one.
-std::string unknownCommand(CLI::App &app, int argc, char **argv) {
-  CLI::App *above = &app;
-  std::string path;
-  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
-    std::vector<std::string> names;
-    for (const CLI::App *command : above->get_subcommands({}))
-      names.push_back(command->get_name());
-    if (names.empty())
-      return "";
-    if (std::find(names.begin(), names.end(), argv[i]) == names.end()) {
-      const std::string near = dbc::frontend::didYouMean(argv[i], names);
-      return "there is no command `" + path + argv[i] + "`" + (near.empty() ? "" : "; ") + near;
-    }
-    above = above->get_subcommand(argv[i]);
-    path += std::string(argv[i]) + " ";
-  }
-  return "";
-}
-
 int dispatch(int argc, char **argv) {
   CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
   app.set_version_flag("--version", "dbc " DBC_VERSION);
@@ -501,11 +484,7 @@ int dispatch(int argc, char **argv) {
   } catch (const CLI::Success &done) { // --help, --version
     return app.exit(done);
   } catch (const CLI::ParseError &error) {
-    if (std::string unknown = unknownCommand(app, argc, argv); !unknown.empty()) {
-      std::cerr << "dbc: error: " << unknown << "\n";
-      return kUsage;
-    }
-    app.exit(error, std::cout, std::cerr);
+    std::cerr << "dbc: error: " << describeMistake(error, app, argc, argv) << "\n";
     return kUsage;
   }
   if (options.model.f64 && options.model.bf16) {

@@ -323,8 +323,9 @@ void HeaderEmitter::session() {
               "); }");
   }
   out_.blank();
-  out_.doc("Status of an input in the last run, until the next one; of an input that it did not have "
-           "bad_call, until the calling thread asks again.");
+  out_.doc("Status of an input in the last run, of whichever entry, until the next one: look at it before "
+           "you run another entry, of which results stay. Of an input that it did not have bad_call, until "
+           "the calling thread asks again.");
   out_.line("const dbc::Status &status(int32_t input) const { return session_.status(input); }");
   out_.doc("Number of inputs of the last run that failed.");
   out_.line("int32_t failed() const { return session_.failed(); }");

@@ -66,7 +66,7 @@ void BinderTyper::bindElement(BinderExpr &expr) {
     else if (list->isScalar() && list->scalar != Scalar::F32 && list->scalar != Scalar::Bool)
       diagnostic.hint("write `0.." + reporter_.text(expr.list->range) + "`");
     else if (list->isNode())
-      diagnostic.hint("`nodes(t)` is the list of its nodes");
+      diagnostic.hint(hintForNode(*expr.list));
   }
   const Type *element = list->isList() || list->isTable() ? list->element : types_.error();
   if (!bindsTables(*expr.element, *expr.list))
@@ -76,6 +76,17 @@ void BinderTyper::bindElement(BinderExpr &expr) {
     infer(*expr.filter);
     coercion_.require(*expr.filter, types_.boolean(), "a filter is");
   }
+}
+
+std::string BinderTyper::hintForNode(const Expr &node) const {
+  const Binding *binding = node.resolved;
+  auto *member = node.as<MemberExpr>();
+  const bool isField = member || (binding && binding->kind == Binding::Kind::Local &&
+                                  binding->local == Binding::LocalKind::ArmField);
+  if (!isField)
+    return "`nodes(t)` is the list of its nodes";
+  return "it is one node; a field that holds several is a list, `" +
+         (member ? member->member.text : reporter_.text(node.range)) + ": [" + node.type->str() + "]`";
 }
 
 /// Layers are bound one by one, straight from their table: which it is must be seen.

@@ -27,6 +27,8 @@ private:
   /// Binds the element, and checks the filter.
   void bindElement(BinderExpr &expr);
   /// Reports layers that are not taken straight from their table, and gives false.
+  /// What to do about a node where a list should be.
+  std::string hintForNode(const Expr &node) const;
   bool bindsTables(const Pattern &pattern, const Expr &list);
 
   ReductionTyper &reductions_;

@@ -71,7 +71,7 @@ std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<
     }
     if (at == given.end() && !own->defaultValue) {
       diags.error(dim->range, "dim `" + dim->name + "` has no value", "N5")
-          .hint("give it one: `-D" + dim->name + "=100`");
+          .hint("give it one: `-D" + dim->name + "=100`, in CMake `DIMS " + dim->name + "=100`");
       continue;
     }
     int64_t value = at != given.end() ? at->second : *own->defaultValue;

@@ -21,6 +21,7 @@ namespace dbc::frontend {
 ///   Sizes, Expansion          what becomes far larger than its text
 ///   CallGraph                 who calls whom
 ///   StructureChecker          structural and computed values
+///   EndlessCells              recursions that end for no input
 class Checker {
 public:
   Checker(Program &program, DiagnosticEngine &diags, CheckedProgram &out);

@@ -43,11 +43,16 @@ void DimInference::checkInferable(const std::vector<const DimVar *> &dims,
                                   const std::vector<const Type *> &types, const std::string &what) {
   std::set<const DimVar *> own(dims.begin(), dims.end());
   DimMap found;
-  for (const Type *type : types)
+  bool known = true; // what a type with an error would have said is not asked for
+  for (const Type *type : types) {
     match(type, type, own, found);
+    known &= !type->isError();
+  }
   for (const DimVar *dim : dims)
     if (!found.count(dim)) {
       notInferable_.insert(dim);
+      if (!known)
+        continue;
       error(dim->range,
             "no extent of " + what + " is just `" + dim->name +
                 "`; its dims are taken from where they stand alone",

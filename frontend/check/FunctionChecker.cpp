@@ -91,7 +91,7 @@ void FunctionChecker::checkCellArguments(const FuncInfo &func) {
             "key `" + arg.name.text + "` of cell `" + func.name +
                 "` is a plain `int`; int keys state their range",
             "C2")
-          .hint("write `" + arg.name.text + " in 0..n`");
+          .hint("write `" + arg.name.text + " in 0..n` in place of " + quote(arg.range));
     else if ((type->isRecord() || type->isTuple()) && holdsNode(type))
       error(arg.range, "`" + arg.name.text + "` holds nodes; records and tuples given to cells hold none",
             "C2")

@@ -15,6 +15,8 @@ bool Operands::requireNumber(const Expr &expr, const std::string &what) {
             Coercion::ruleFor(expr.type, expr.type));
   if (expr.type->isList())
     diagnostic.hint("go through the list: `map(x in xs) ..`, or reduce it: `sum(x in xs) ..`");
+  if (expr.type->isTuple())
+    diagnostic.hint("take one of its components: `" + reporter_.letComponent(expr.type, quote(expr)) + "`");
   if (expr.type->isRecord())
     diagnostic.hint(
         "take one of its fields: `" +

@@ -93,6 +93,12 @@ const Type *ReductionTyper::reduceElement(Builtin builtin, const Type *element, 
         builtin != Builtin::All)
       diagnostic.hint(element->scalar == Scalar::Bool ? "write `f32(c)` or `int(c)`, which are 0 or 1"
                                                       : "write `f32(i)`");
+    if (element->isTuple()) {
+      const bool isBody = what[0] == '`';
+      const std::string let = reporter_.letComponent(element, isBody ? what : "`x`");
+      const std::string head = isBody ? "" : std::string(builtinInfo(builtin).name) + "(x in xs) ";
+      diagnostic.hint("take one of its components: `" + head + "{ " + let + " a }`");
+    }
     if (element->isRecord() && !element->record->fields.empty())
       diagnostic.hint("take one of its fields: `." + element->record->fields[0].name + "`");
     return fail();

@@ -21,6 +21,14 @@ std::string Reporter::quote(SourceRange range) const {
   return "`" + text + "`";
 }
 
+std::string Reporter::letComponent(const Type *tuple, const std::string &what) const {
+  std::string pattern = "a";
+  for (size_t i = 1; i < tuple->elements.size(); ++i)
+    pattern += ", _";
+  const bool isCut = what.find(" ..`") != std::string::npos;
+  return "let (" + pattern + ") = " + (isCut ? ".." : what.substr(1, what.size() - 2)) + ";";
+}
+
 Diagnostic &Reporter::noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands) const {
   for (const Expr *operand : operands)
     diagnostic.note(operand->range, quote(*operand) + " is " + quote(operand->type));

@@ -40,6 +40,8 @@ public:
   /// Source text in backticks; what is long or spans lines is cut.
   std::string quote(SourceRange range) const;
   std::string quote(const Expr &expr) const { return quote(expr.range); }
+  /// `let (a, _) = x;`, which takes the first component of a tuple; `what` is x as quote() gives it.
+  std::string letComponent(const Type *tuple, const std::string &what) const;
   /// A type in backticks.
   static std::string quote(const Type *type) { return "`" + type->str() + "`"; }
 

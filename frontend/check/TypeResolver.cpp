@@ -109,6 +109,8 @@ const Type *TypeResolver::resolveNamed(TypeExpr &expr, Context context) {
   if (!binding)
     return types_.error();
   expr.resolved = binding;
+  if (!mayStand(expr, *binding, context))
+    return types_.error();
   std::vector<Shape> arguments;
   bool fine = true;
   for (ExprPtr &argument : expr.shape) {
@@ -117,8 +119,6 @@ const Type *TypeResolver::resolveNamed(TypeExpr &expr, Context context) {
     arguments.push_back(shape.value_or(Shape()));
   }
 
-  if (!mayStand(expr, *binding, context))
-    return types_.error();
   size_t wanted = binding->kind == Binding::Kind::Record  ? binding->record->dims.size()
                   : binding->kind == Binding::Kind::Layer ? binding->layer->dims.size()
                                                           : 0;
@@ -155,7 +155,11 @@ bool TypeResolver::mayStand(const TypeExpr &expr, const Binding &binding, Contex
     return !isParam && context != Context::Field;
   case Binding::Kind::Layer:
     if (context != Context::Param)
-      error(expr.range, "`" + expr.name.text + "` is a layer; a layer is the type of a param only", "N3");
+      error(expr.range, "`" + expr.name.text + "` is a layer; a layer is the type of a param only", "N3")
+          .hint(context == Context::Argument
+                    ? "use a param of this type directly; a function of any such layer is that of a `layer` "
+                      "that has it as a param"
+                    : "");
     return context == Context::Param;
   default: {
     Diagnostic &diagnostic = error(expr.range, quote(expr.range) + " is no type", "N1");

@@ -158,6 +158,21 @@ private:
   }
   std::string text(SourceRange range) const { return std::string(diags_.sources().text(range)); }
   bool opensBinder(size_t i) const;
+  /// Whether what begins with token i can follow a type, not an expression.
+  bool endsType(size_t i) const {
+    switch (type(i)) {
+    case DynParser::COMMA:
+    case DynParser::SEMI:
+    case DynParser::RPAREN:
+    case DynParser::RBRACKET:
+    case DynParser::EQ:
+    case DynParser::LBRACE:
+    case Token::EOF:
+      return true;
+    default:
+      return false;
+    }
+  }
 
   const std::vector<Token *> &tokens_;
   const TokenRanges &ranges_;
@@ -193,7 +208,8 @@ bool TokenChecker::checkCharacters() {
       d.hint("comments begin with `//`");
       break;
     case '?':
-      d.hint("what may be absent is a list of none or one");
+      d.hint(endsType(last + 1) ? "what may be absent is a list of none or one"
+                                : "write `if c { a } else { b }`; elementwise it is `select(c, a, b)`");
       break;
     case '^':
       d.hint("powers are written `pow(x, y)`");

@@ -44,7 +44,7 @@ TEST(Sizes, WithoutValue) {
 m.dyn:2:5: error: dim `vocab` has no value [N5]
     dim vocab, hidden = 150, d = 2 * hidden;
         ^~~~~
-hint: give it one: `-Dvocab=100`
+hint: give it one: `-Dvocab=100`, in CMake `DIMS vocab=100`
 )");
 }
 

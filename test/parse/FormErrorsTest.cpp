@@ -396,6 +396,24 @@ m.dyn:2:49: error: this is no part of the language
 )");
 }
 
+// Of other languages: a choice, and a type that may be absent.
+TEST(FormErrors, QuestionMarks) {
+  EXPECT_EQ(syntaxErrors("model m;\nfn f(x: f32[3], t: T?, u: T? ) -> f32 { x[0] > 0 ? 1 : 2 }"), R"(
+m.dyn:2:21: error: `?` is no part of the language
+    fn f(x: f32[3], t: T?, u: T? ) -> f32 { x[0] > 0 ? 1 : 2 }
+                        ^
+hint: what may be absent is a list of none or one
+m.dyn:2:28: error: `?` is no part of the language
+    fn f(x: f32[3], t: T?, u: T? ) -> f32 { x[0] > 0 ? 1 : 2 }
+                               ^
+hint: what may be absent is a list of none or one
+m.dyn:2:50: error: `?` is no part of the language
+    fn f(x: f32[3], t: T?, u: T? ) -> f32 { x[0] > 0 ? 1 : 2 }
+                                                     ^
+hint: write `if c { a } else { b }`; elementwise it is `select(c, a, b)`
+)");
+}
+
 TEST(FormErrors, Numbers) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(a: f32) -> f32 { 2x + 1. + .5 + 1.5.2 + 1e + 1if })"),

@@ -1,0 +1,21 @@
+// What is said of mistakes on the command line, where a name is nearly right with the name that may be meant.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#ifndef DBC_DRIVER_USAGE_H
+#define DBC_DRIVER_USAGE_H
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// The value of an option is one of these names; `shown`: --help says so.
+CLI::Validator oneOf(const std::vector<std::string> &names, bool shown = false);
+
+/// What is wrong with the words, and where help is, without `dbc: error: `. `app` has parsed them.
+std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv);
+
+} // namespace dbc::driver
+
+#endif // DBC_DRIVER_USAGE_H
