@@ -167,7 +167,21 @@ DBC_INLINE float log1p(float x) {
 }
 DBC_INLINE double log1p(double x) { return std::log1p(x); }
 
-/// At most 2.5 ULP everywhere.
+namespace detail {
+/// a / b, for b of 1 or more. A GPU's division is many instructions and a branch, around which nothing else
+/// is computed: there it is the product with a reciprocal, 2 ULP off at most, and 0 for b above 2^126.
+DBC_INLINE float over(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  float reciprocal;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
+  return a * reciprocal;
+#else
+  return a / b;
+#endif
+}
+} // namespace detail
+
+/// At most 2.5 ULP everywhere; on a GPU 3.5.
 DBC_INLINE float tanh(float x) {
   float a = abs(x);
   float z = x * x;
@@ -179,16 +193,17 @@ DBC_INLINE float tanh(float x) {
   p = detail::fma(p, z * a, a);
   // From 0.625 on 1 - 2 / (e^2|x| + 1), which is 1 in floats from 2|x| = 20 on.
   detail::Power e = detail::power(detail::within(a + a, -1.0f, 20.0f), 127.0f);
-  float l = 1.0f - 2.0f / detail::fma(e.p, detail::as_float(detail::bits(e.t) << 23), 1.0f);
+  float l = 1.0f - detail::over(2.0f, detail::fma(e.p, detail::as_float(detail::bits(e.t) << 23), 1.0f));
   return __builtin_copysignf(a >= 0.625f ? l : p, x); // of a NaN p
 }
 DBC_INLINE double tanh(double x) { return std::tanh(x); }
 
-/// 1 / (1 + e^-x), at most 3 ULP for x > -88; 0 below -88.4, where the true value is subnormal.
+/// 1 / (1 + e^-x), at most 3 ULP for x > -88; 0 below -88.4, where the true value is subnormal. On a GPU at
+/// most 4.5 ULP for x > -87, and 0 where it is subnormal.
 DBC_INLINE float sigmoid(float x) {
   detail::Power e = detail::power(-detail::within(x, -89.0f, 87.0f), 127.0f);
   float y = detail::fma(e.p, detail::as_float(detail::bits(e.t) << 23), 1.0f);
-  return (x == x ? 1.0f : x) / y;
+  return detail::over(x == x ? 1.0f : x, y);
 }
 DBC_INLINE double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 

@@ -18,7 +18,8 @@ namespace dbc::cuda {
 /// How the inputs of a sub-batch are distributed. A member of a plan; in steady state it allocates nothing.
 class BlockGroups {
 public:
-  /// Distributes the inputs that take part to at most `most` block groups, neighbours to the same one.
+  /// Distributes the inputs that take part to at most `most` block groups, neighbours to the same one, so
+  /// that groups have about as many nodes: one may have none. O(inputs).
   void begin(const Run &run, int32_t most);
   /// Distributes the rows of the next index set, one time step after the other: owner(row) is the node of
   /// data type `table` that a row belongs to, or the input where `table` is Batch::args(). Where a time
@@ -47,6 +48,7 @@ private:
 
   const Run *run_ = nullptr;
   int32_t count_ = 1;
+  int32_t firsts_[kMaxBlockGroups] = {};    ///< where in Run::inputs a group's begin
   std::vector<Distribution> distributions_; ///< of this sub-batch `index_sets_`
   int32_t index_sets_ = 0;
   int32_t ends_[kMaxBlockGroups] = {}; ///< of this index set: the first owner of the next group's inputs

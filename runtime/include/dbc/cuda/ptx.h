@@ -256,22 +256,32 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const
     low[n] = x[n] - high[n];
   }
   const float *quads = weights + threadIdx.x % kWarp * 4;
+  constexpr int32_t kTogether = 3; // N tiles whose sums take turns, so that none waits for itself
   DBC_UNROLL
-  for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
+  for (int32_t first = 0; first < kNTiles; first += kTogether)
     DBC_UNROLL
   for (int32_t step = 0; step < 2; ++step) {
-    const float4 quad = load_quad(quads + (n_tile * 2 + step) * kWarp * 4);
-    const float whole[4] = {quad.x, quad.z, quad.y, quad.w};
-    float a[4], rest[4];
-    for (int32_t n = 0; n < 4; ++n) {
-      a[n] = kMath == Math::tf32 ? whole[n] : round_to_tf32(whole[n]);
-      rest[n] = whole[n] - a[n];
+    float weight[kTogether][4], rest[kTogether][4];
+    DBC_UNROLL
+    for (int32_t t = 0; t < kTogether && first + t < kNTiles; ++t) {
+      const float4 quad = load_quad(quads + ((first + t) * 2 + step) * kWarp * 4);
+      const float whole[4] = {quad.x, quad.z, quad.y, quad.w};
+      DBC_UNROLL
+      for (int32_t n = 0; n < 4; ++n) {
+        weight[t][n] = kMath == Math::tf32 ? whole[n] : round_to_tf32(whole[n]);
+        rest[t][n] = whole[n] - weight[t][n];
+      }
     }
+    auto multiply = [&](const float(&a)[kTogether][4], const float(&b)[4]) {
+      DBC_UNROLL
+      for (int32_t t = 0; t < kTogether && first + t < kNTiles; ++t)
+        mma_tf32(sums[first + t], a[t], b[2 * step], b[2 * step + 1]);
+    };
     if (kMath == Math::tf32x3) {
-      mma_tf32(sums[n_tile], rest, high[2 * step], high[2 * step + 1]);
-      mma_tf32(sums[n_tile], a, low[2 * step], low[2 * step + 1]);
+      multiply(rest, high);
+      multiply(weight, low);
     }
-    mma_tf32(sums[n_tile], a, high[2 * step], high[2 * step + 1]);
+    multiply(weight, high);
   }
 #else
   const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;

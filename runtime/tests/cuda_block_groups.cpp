@@ -1,0 +1,77 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// How inputs are distributed to block groups.
+#include "core_models.h"
+
+#include <dbc/cuda/block_groups.h>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace core_models;
+
+/// A plan that also distributes the nodes of all inputs, as one time step.
+struct DealingPlan : Plan {
+  static int32_t most;
+  static std::vector<int32_t> bounds; ///< of the groups' nodes
+
+  DealingPlan() : Plan(false) {}
+  void schedule(dbc::Run &run) override {
+    Plan::schedule(run);
+    nodes_.once(run.batch.rows(Tree));
+    block_groups_.begin(run, most);
+    block_groups_.distribute(nodes_, Tree, [](int32_t row) { return row; });
+    bounds.assign(block_groups_.bounds(0), block_groups_.bounds(0) + block_groups_.count() + 1);
+  }
+
+private:
+  dbc::TimeSteps nodes_;
+  dbc::cuda::BlockGroups block_groups_;
+};
+int32_t DealingPlan::most = 0;
+std::vector<int32_t> DealingPlan::bounds;
+
+/// Where the nodes of at most `most` groups begin and end, of inputs with so many leaves.
+std::vector<int32_t> dealt(int32_t most, const std::vector<int32_t> &leaves) {
+  static const dbc::ModelCode dealing = [] {
+    dbc::ModelCode own = code();
+    own.entries[0].make_plan = [] { return std::unique_ptr<dbc::EntryPlan>(new DealingPlan); };
+    return own;
+  }();
+  dbc::Weights weights(info());
+  weights.draw(0);
+  dbc::Model model;
+  must(dbc::Model::make(dealing, weights, &model));
+  dbc::Session session(model);
+  dbc::Batch batch(info());
+  for (size_t input = 0; input < leaves.size(); ++input) {
+    batch.begin_input();
+    int32_t tree = leaf(batch, 1);
+    for (int32_t n = 1; n < leaves[input]; ++n)
+      tree = node(batch, tree, leaf(batch, 1));
+    root(batch, static_cast<int32_t>(input), tree);
+  }
+  DealingPlan::most = most;
+  EXPECT_TRUE(session.run(0, batch).ok());
+  return DealingPlan::bounds;
+}
+
+using Bounds = std::vector<int32_t>;
+
+// A tree of n leaves has 2 n - 1 nodes.
+TEST(BlockGroups, HaveAboutAsManyNodes) {
+  EXPECT_EQ(dealt(1, {5, 5}), (Bounds{0, 18}));
+  EXPECT_EQ(dealt(2, {5, 5, 5, 5}), (Bounds{0, 18, 36}));
+  EXPECT_EQ(dealt(4, {5, 5, 5, 5}), (Bounds{0, 9, 18, 27, 36}));
+  EXPECT_EQ(dealt(2, {10, 3, 3, 3, 2}), (Bounds{0, 19, 37}));
+  EXPECT_EQ(dealt(3, {1, 1, 1, 1, 10, 1, 1, 1, 1}), (Bounds{0, 4, 23, 27}));
+}
+
+// One input may be more than a group's share: the next one has none.
+TEST(BlockGroups, MayHaveNone) {
+  EXPECT_EQ(dealt(3, {50, 1, 1}), (Bounds{0, 0, 99, 101}));
+  EXPECT_EQ(dealt(3, {1, 1, 50}), (Bounds{0, 2, 101, 101}));
+}
+
+} // namespace
