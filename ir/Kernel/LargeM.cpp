@@ -80,7 +80,9 @@ static int64_t bytesOf(FuncOp func, ProductOp ofTiles, int64_t tiles) {
   return sum + common;
 }
 
-static constexpr int64_t kMostShared = 160 << 10; // of a GPU with sm_80
+// What a block of threads has on sm_80 and sm_90; where it has less, small tiles are taken in place of larger
+// ones.
+static constexpr int64_t kMostShared = 160 << 10;
 
 int64_t largeMTiles(FuncOp func) {
   ProductOp product = productOfTiles(func);
