@@ -22,7 +22,8 @@ struct JsonEvents {
   using string_t = std::string;
   using binary_t = nlohmann::json::binary_t;
 
-  std::string error; ///< why the parse stopped; empty while all is well
+  std::string error;   ///< why the parse stopped; empty while all is well
+  bool at_end = false; ///< whether it stopped because the text ends too early
 
   bool binary(binary_t &) { return false; } // no such thing in JSON text
   template <typename Exception> bool parse_error(size_t position, const std::string &, const Exception &e) {
@@ -37,6 +38,7 @@ struct JsonEvents {
       if (start != std::string_view::npos)
         what.remove_prefix(start + 2);
     }
+    at_end = what.find("unexpected end of input") != std::string_view::npos;
     error = "not valid JSON at byte " + std::to_string(position) + ": " + shown(what, 160);
     // The first letters of NaN and Infinity, as some programs write them.
     if (what.size() > 2 && (what.substr(what.size() - 2) == "N'" || what.substr(what.size() - 2) == "I'"))
