@@ -104,7 +104,8 @@ bool InstanceReader::State::read(const Line &line) {
 /// weight.
 bool InstanceReader::State::read_top(uint64_t &nodes_at, uint64_t &args_at) {
   if (tape[0].kind != Json::Object)
-    return fail("expected an object with \"nodes\" and \"args\", found " + check.shown_token(0));
+    return fail("expected an object with \"nodes\" and \"args\", found " + check.shown_token(0) +
+                (tape[0].kind == Json::Array ? lines_not_array : ""));
   bool has_weight = false;
   for (uint64_t at = 1; at < tape[0].end; at = tape.next(at + 1)) {
     uint32_t key = tape[at].extra;
@@ -129,8 +130,7 @@ bool InstanceReader::State::read_top(uint64_t &nodes_at, uint64_t &args_at) {
       if (!std::isfinite(weight))
         return fail("\"weight\" must be a finite number, found " + check.shown_token(at + 1));
     } else if (key != schema.target) {
-      return fail("unknown key \"" + name +
-                  "\"; a line has \"nodes\", \"args\", \"weight\" and \"target\"");
+      return fail("unknown key \"" + name + "\"; a line has \"nodes\", \"args\", \"weight\" and \"target\"");
     }
   }
   return true;

@@ -22,9 +22,10 @@ struct JsonEvents {
   using string_t = std::string;
   using binary_t = nlohmann::json::binary_t;
 
-  std::string error; ///< why the parse stopped; empty while all is well
-  const char *of_nans =
-      ""; ///< what is said besides where NaN or Infinity stands, as some programs write them
+  std::string error;   ///< why the parse stopped; empty while all is well
+  bool at_end = false; ///< whether it stopped because the text ends too early
+  /// What is said besides where NaN or Infinity stands, as some programs write them.
+  const char *of_nans = "";
 
   bool binary(binary_t &) { return false; } // no such thing in JSON text
   template <typename Exception> bool parse_error(size_t position, const std::string &, const Exception &e) {
@@ -39,6 +40,7 @@ struct JsonEvents {
       if (start != std::string_view::npos)
         what.remove_prefix(start + 2);
     }
+    at_end = what.find("unexpected end of input") != std::string_view::npos;
     error = "not valid JSON at byte " + std::to_string(position) + ": " + shown(what, 160);
     // Their first letters.
     if (what.size() > 2 && (what.substr(what.size() - 2) == "N'" || what.substr(what.size() - 2) == "I'"))

@@ -113,6 +113,8 @@ bool Tape::parse(std::string_view text, int depth, std::string &error) {
   if (parse_json(text, handler))
     return true;
   error = handler.error;
+  if (handler.at_end && !handler.open.empty())
+    error += tokens_[0].kind == Json::Array ? lines_not_array : "; an input is one whole line";
   return false;
 }
 

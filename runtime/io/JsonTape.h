@@ -28,6 +28,9 @@ struct Token {
   Token(Json k) : kind(k), integer(0) {}
 };
 
+/// What is added where a line is an array.
+constexpr const char *lines_not_array = "; inputs are lines, one object each, not an array";
+
 class Tape {
 public:
   /// `known` are the texts that keys and strings are expected to be; they get the numbers 0 .. known.size()
@@ -35,7 +38,7 @@ public:
   explicit Tape(std::vector<std::string> known);
 
   /// Replaces the tape's content by `text`. False when it is not one JSON value or nests deeper than `depth`
-  /// containers; the reason is in `error`.
+  /// containers; the reason is in `error`, with what is said of inputs that are spread over lines.
   bool parse(std::string_view text, int depth, std::string &error);
 
   const Token &operator[](uint64_t i) const { return tokens_[i]; }

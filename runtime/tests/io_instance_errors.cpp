@@ -46,7 +46,27 @@ TEST(InstanceErrors, NotJson) {
   EXPECT_EQ(tree_says(" \t\r"), "tree_lstm: line 1: the line is empty");
   EXPECT_EQ(tree_says("{\"nodes\": ["),
             "tree_lstm: line 1: not valid JSON at byte 12: syntax error while parsing value "
-            "- unexpected end of input; expected '[', '{', or a literal");
+            "- unexpected end of input; expected '[', '{', or a literal; an input is one whole line");
+  EXPECT_EQ(tree_says("{"),
+            "tree_lstm: line 1: not valid JSON at byte 2: syntax error while parsing object key - unexpected "
+            "end of input; expected string literal; an input is one whole line");
+  EXPECT_EQ(tree_says("["),
+            "tree_lstm: line 1: not valid JSON at byte 2: syntax error while parsing value - unexpected end "
+            "of input; expected '[', '{', or a literal; inputs are lines, one object each, not an array");
+  EXPECT_EQ(tree_says("[{\"nodes\": [], \"args\": {}},"),
+            "tree_lstm: line 1: not valid JSON at byte 28: syntax error while parsing value - unexpected end "
+            "of input; expected '[', '{', or a literal; inputs are lines, one object each, not an array");
+  EXPECT_EQ(
+      tree_says("[{\"nodes\": [], \"args\": {}}]"),
+      "tree_lstm: line 1: expected an object with \"nodes\" and \"args\", found an array of 1; inputs are "
+      "lines, one object each, not an array");
+  // A line in the middle of an object that is spread over lines, and one that breaks off in a string.
+  EXPECT_EQ(tree_says("  \"nodes\": ["),
+            "tree_lstm: line 1: not valid JSON at byte 10: syntax error while parsing value - "
+            "unexpected ':'; expected end of input");
+  EXPECT_EQ(tree_says("{\"no"),
+            "tree_lstm: line 1: not valid JSON at byte 5: syntax error while parsing object key - invalid "
+            "string: missing closing quote; last read: '\"no'; expected string literal");
   EXPECT_EQ(tree_says("{} {}"),
             "tree_lstm: line 1: not valid JSON at byte 4: syntax error while parsing value - "
             "unexpected '{'; expected end of input");
@@ -78,8 +98,9 @@ TEST(InstanceErrors, TopLevel) {
   EXPECT_EQ(tree_says("{\"nodes\": {}}"), "tree_lstm: line 1: \"nodes\" must be an array, found an object");
   EXPECT_EQ(tree_says("{\"args\": [1, 2]}"),
             "tree_lstm: line 1: \"args\" must be an object, found an array of 2");
-  EXPECT_EQ(tree_says("{\"arg\": {}}"),
-            "tree_lstm: line 1: unknown key \"arg\"; a line has \"nodes\", \"args\", \"weight\" and \"target\"");
+  EXPECT_EQ(
+      tree_says("{\"arg\": {}}"),
+      "tree_lstm: line 1: unknown key \"arg\"; a line has \"nodes\", \"args\", \"weight\" and \"target\"");
   EXPECT_EQ(tree_says("{\"nodes\": [], \"nodes\": []}"), "tree_lstm: line 1: \"nodes\" stands twice");
   EXPECT_EQ(tree_says("{\"args\": {}, \"args\": {}}"), "tree_lstm: line 1: \"args\" stands twice");
   EXPECT_EQ(tree_says("{\"weight\": 1, \"weight\": 1}"), "tree_lstm: line 1: \"weight\" stands twice");

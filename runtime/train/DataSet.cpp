@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "DataSet.h"
+#include "../io/Nearest.h"
 #include "../io/Result.h"
 #include "Json.h"
 #include "WholeFiles.h"
@@ -73,6 +74,27 @@ static std::string read_target(const Json &line, const EntryInfo &entry, const T
   return "";
 }
 
+/// Where a line may hold what is compared with: arguments, which may be those of any entry, and fields of the
+/// nodes that the first argument names.
+static std::vector<std::string> places(const ModelInfo &info, const EntryInfo &entry) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string &name) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  };
+  for (const EntryInfo &each : info.entries)
+    for (const ArgInfo &arg : each.args)
+      add(arg.name);
+  const TypeInfo *type = entry.args.empty() ? nullptr : &entry.args[0].type;
+  if (type && type->form == TypeInfo::Form::List)
+    type = &type->elements[0];
+  if (type && type->form == TypeInfo::Form::Value && type->elem == Elem::Node)
+    for (const ConstructorInfo &constructor : info.datas[type->data].constructors)
+      for (const FieldInfo &field : constructor.fields)
+        add(field.name);
+  return names;
+}
+
 Status DataSet::read(const std::string &file, const ModelInfo &info, const EntryInfo &entry,
                      const TargetPath *target, std::optional<DataSet> &data) {
   std::string text;
@@ -103,8 +125,16 @@ Status DataSet::read(const std::string &file, const ModelInfo &info, const Entry
     }
     if (target == nullptr)
       continue;
-    if (std::string unfit = read_target(Json::parse(line), entry, *target, to); !unfit.empty())
-      refuse(unfit);
+    const std::string unfit = read_target(Json::parse(line), entry, *target, to);
+    if (unfit.empty())
+      continue;
+    if (const std::vector<std::string> known = places(info, entry);
+        target->given && std::find(known.begin(), known.end(), target->name) == known.end())
+      return io::failure("--target: model `" + info.name + "` has no argument `" + target->name +
+                             "`, and no field that `" + entry.name + "` could be compared with" +
+                             io::hint(target->name, known, "there are"),
+                         Code::bad_call);
+    refuse(unfit);
   }
   if (wrong_lines > 0)
     return io::failure(file + ": " + std::to_string(wrong_lines) +

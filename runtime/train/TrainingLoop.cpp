@@ -69,6 +69,24 @@ Status TrainingLoop::make_model() {
   return Status();
 }
 
+/// What may have been meant in place of a param's name: one of `names`, a layer that holds some, or what is
+/// called so inside of a layer.
+static std::string near_param(const std::string &name, const std::vector<std::string> &names) {
+  const std::string inner = "." + name;
+  std::vector<std::string> all = names, inside;
+  for (const std::string &each : names) {
+    for (size_t dot = each.find('.'); dot != std::string::npos; dot = each.find('.', dot + 1))
+      all.push_back(each.substr(0, dot));
+    if (each.size() > inner.size() && each.compare(each.size() - inner.size(), inner.size(), inner) == 0)
+      inside.push_back(each);
+  }
+  if (inside.size() == 1)
+    return "; did you mean `" + inside[0] + "`?";
+  if (const std::string near = io::hint(name, all, "it has"); near.compare(0, 14, "; did you mean") == 0)
+    return near;
+  return io::hint(name, names, "it has");
+}
+
 Status TrainingLoop::set_each(const std::string &option, const std::string &name,
                               const std::function<void(int32_t)> &set) const {
   bool found = false;
@@ -85,8 +103,7 @@ Status TrainingLoop::set_each(const std::string &option, const std::string &name
   }
   if (found)
     return Status();
-  return bad(option + ": model `" + info_.name + "` has no param `" + name + "`" +
-             io::hint(name, names, "it has"));
+  return bad(option + ": model `" + info_.name + "` has no param `" + name + "`" + near_param(name, names));
 }
 
 Status TrainingLoop::set_parameters() {
@@ -227,7 +244,7 @@ Status TrainingLoop::read_data() {
     return Status();
   TargetPath target;
   if (!options_.target.empty())
-    target.name = options_.target;
+    target = {options_.target, /*given=*/true};
   dev_reader_.emplace(info_, measured);
   if (Status status =
           DataSet::read(options_.dev, info_, measured, metric_->needs_target() ? &target : nullptr, dev_);
