@@ -25,6 +25,12 @@ function(dbc_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter)
 endfunction()
 
+# GoogleTest's fixtures in anonymous namespaces: where several files are compiled as one, g++ takes each for a header.
+function(dbc_fixtures target)
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:${target},UNITY_BUILD>>>:-Wno-subobject-linkage>)
+endfunction()
+
 # The headers of MLIR for a library or program of the compiler, which is made with the flags that they were made with.
 function(dbc_precompiled_headers target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

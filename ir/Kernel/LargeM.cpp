@@ -91,7 +91,8 @@ int64_t largeMTiles(FuncOp func) {
   // Two of a block's warps share the outputs, halves of N tiles.
   const int64_t ofTile = llvm::divideCeil(outputsOf(product), kNTile / 2), tiles = *func.getTiles();
   for (int64_t n = 2 * kMostNTilesOfWarp / ofTile * 2; n > 1; n -= 2) {
-    const bool fill = llvm::divideCeil(tiles, n) * n * 5 <= tiles * 6; // few of the last block's are in vain
+    const bool fill =
+        int64_t(llvm::divideCeil(tiles, n)) * n * 5 <= tiles * 6; // few of the last block's are in vain
     if (fill && bytesOf(func, product, n) <= kMostShared)
       return n;
   }
