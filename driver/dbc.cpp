@@ -301,7 +301,7 @@ private:
     CLI::App *report =
         add("report", "say how a model is computed: stages, gathers, what was not batched and why",
             reportCommand);
-    report->add_flag("--all", o.all, "each stage by itself, with all that it reads and writes, and why");
+    report->add_flag("--all", o.all, "each stage by itself, with all that it reads, and why");
     report->add_flag("--json", o.json, "print the report as JSON");
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
     report
