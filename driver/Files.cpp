@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/Files.h"
-#include "runtime/io/File.h"
+#include "runtime/train/WholeFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
@@ -76,16 +76,8 @@ llvm::Error flushStdout() {
 }
 
 llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
-  if (fs::is_regular_file(file)) // a device is not read
-    if (auto old = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
-      if ((*old)->getBuffer() == text)
-        return llvm::Error::success();
-  io::OutputFile out;
-  std::string error; // in other words than ours
-  if (out.open(file, error) && out.write(text.data(), text.size(), error) && out.finish(error) &&
-      out.commit(error))
-    return llvm::Error::success();
-  return failure(file, std::error_code(errno, std::generic_category()));
+  Status written = train::write_file(file, text.str());
+  return written.ok() ? llvm::Error::success() : llvm::createStringError(written.message);
 }
 
 llvm::Error makeFolder(const std::string &folder) {
