@@ -43,7 +43,7 @@ Exit newCommand(const Options &options) {
   }
   const std::string templates = surroundings().templates + "/",
                     ofKind = templates + options.projectKind + "/";
-  const std::pair<std::string, std::string> files[] = {{ofKind + "my_model.dyn", name + ".dyn"},
+  const std::pair<std::string, std::string> files[] = {{ofKind + kPlaceholder.str() + ".dyn", name + ".dyn"},
                                                        {ofKind + "main.cpp", "main.cpp"},
                                                        {templates + "CMakeLists.txt", "CMakeLists.txt"},
                                                        {ofKind + "train.jsonl", "train.jsonl"},

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "driver/Usage.h"
 
+#include "driver/Usage.h"
 #include "frontend/syntax/Diagnostics.h"
 #include <algorithm>
 

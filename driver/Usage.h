@@ -1,8 +1,7 @@
-// What is said of mistakes on the command line, where a name is nearly right with the name that may be meant.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#ifndef DBC_DRIVER_USAGE_H
-#define DBC_DRIVER_USAGE_H
+//
+// What is said of mistakes on the command line, where a name is nearly right with the name that may be meant.
+#pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -17,5 +16,3 @@ CLI::Validator oneOf(const std::vector<std::string> &names, bool shown = false);
 std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv);
 
 } // namespace dbc::driver
-
-#endif // DBC_DRIVER_USAGE_H
