@@ -26,9 +26,9 @@ private:
   bool checkState(BinderExpr &expr, Builtin builtin, const Type *state);
   /// Binds the element, and checks the filter.
   void bindElement(BinderExpr &expr);
-  /// Reports layers that are not taken straight from their table, and gives false.
   /// What to do about a node where a list should be.
   std::string hintForNode(const Expr &node) const;
+  /// Reports layers that are not taken straight from their table, and gives false.
   bool bindsTables(const Pattern &pattern, const Expr &list);
 
   ReductionTyper &reductions_;
