@@ -1,4 +1,5 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include <dbc/math.h> // DBC_CLONES
 #include <dbc/optimizer.h>
 
 #include <algorithm>
@@ -43,8 +44,9 @@ struct Step {
   /// Changes `count` weights and their state. The arrays are apart from each other, which lets the loops run
   /// on vectors.
   template <class Gradient>
-  void apply(float *__restrict weights, float *__restrict first, float *__restrict second, Gradient gradient,
-             size_t count) const {
+  inline __attribute__((always_inline)) void change(float *__restrict weights, float *__restrict first,
+                                                    float *__restrict second, Gradient gradient,
+                                                    size_t count) const {
     const float decay = o.kind == Kind::AdamW ? 0.0F : weight_decay;
     const auto given = [&](size_t i) {
       const float g = scale * static_cast<float>(gradient[i]);
@@ -87,32 +89,61 @@ struct Step {
     return !o.lazy_rows &&
            (weight_decay != 0 || has_momentum || o.kind == Kind::Adam || o.kind == Kind::AdamW);
   }
-
-  /// The whole parameter, of `size` elements, by a dense gradient or one of the `rows`.
-  template <class Real>
-  void apply(float *weights, OptimizerState &state, const Real *gradient, const GradientRows &rows,
-             size_t size) const {
-    float *first = state.first.data(), *second = state.second.data();
-    const auto from = [](float *array, size_t at) { return array == nullptr ? nullptr : array + at; };
-    const auto range = [&](auto of, size_t begin, size_t end) {
-      apply(weights + begin, from(first, begin), from(second, begin), of, end - begin);
-    };
-    if (!rows)
-      return range(gradient, 0, size);
-    const auto width = static_cast<size_t>(rows.width);
-    const bool all = changes_without_gradient();
-    size_t done = 0;
-    for (int32_t r = 0; r < rows.count; ++r) {
-      const size_t begin = static_cast<size_t>(rows.rows[r]) * width;
-      if (all)
-        range(Zeros(), done, begin);
-      range(gradient + static_cast<size_t>(r) * width, begin, begin + width);
-      done = begin + width;
-    }
-    if (all)
-      range(Zeros(), done, size);
-  }
 };
+
+// For each instruction set; the bits are the same.
+DBC_CLONES void change(const Step &step, float *__restrict weights, float *__restrict first,
+                       float *__restrict second, const float *__restrict gradient, size_t count) {
+  step.change(weights, first, second, gradient, count);
+}
+DBC_CLONES void change(const Step &step, float *__restrict weights, float *__restrict first,
+                       float *__restrict second, const double *__restrict gradient, size_t count) {
+  step.change(weights, first, second, gradient, count);
+}
+DBC_CLONES void change(const Step &step, float *__restrict weights, float *__restrict first,
+                       float *__restrict second, Zeros gradient, size_t count) {
+  step.change(weights, first, second, gradient, count);
+}
+
+/// The step of a whole parameter, of `size` elements, by a dense gradient or one of the `rows`.
+template <class Real>
+void apply(const Step &step, float *weights, OptimizerState &state, const Real *gradient,
+           const GradientRows &rows, size_t size) {
+  float *first = state.first.data(), *second = state.second.data();
+  const auto from = [](float *array, size_t at) { return array == nullptr ? nullptr : array + at; };
+  const auto range = [&](auto of, size_t begin, size_t end) {
+    change(step, weights + begin, from(first, begin), from(second, begin), of, end - begin);
+  };
+  if (!rows)
+    return range(gradient, 0, size);
+  const auto width = static_cast<size_t>(rows.width);
+  const bool all = step.changes_without_gradient();
+  size_t done = 0;
+  for (int32_t r = 0; r < rows.count; ++r) {
+    const size_t begin = static_cast<size_t>(rows.rows[r]) * width;
+    if (all)
+      range(Zeros(), done, begin);
+    range(gradient + static_cast<size_t>(r) * width, begin, begin + width);
+    done = begin + width;
+  }
+  if (all)
+    range(Zeros(), done, size);
+}
+
+constexpr size_t kSquareSums = 8;
+template <class Real>
+inline __attribute__((always_inline)) void square(const Real *gradient, size_t count, double *to) {
+  double sums[kSquareSums];
+  std::copy_n(to, kSquareSums, sums);
+  for (size_t i = 0; i < count; i += kSquareSums)
+    for (size_t k = 0; k < kSquareSums; ++k) {
+      const double g = static_cast<float>(gradient[i + k]);
+      sums[k] += g * g;
+    }
+  std::copy_n(sums, kSquareSums, to);
+}
+DBC_CLONES void add_squares(const float *gradient, size_t count, double *to) { square(gradient, count, to); }
+DBC_CLONES void add_squares(const double *gradient, size_t count, double *to) { square(gradient, count, to); }
 
 /// The sum of squares of a gradient's elements. It is that of eight sums side by side, and which one an
 /// element goes to follows from its number alone: so a sparse gradient has the bits of the dense one.
@@ -124,14 +155,12 @@ public:
       const double g = static_cast<float>(gradient[i]);
       return g * g;
     };
-    const size_t head = std::min(count, (kSums - begin % kSums) % kSums);
+    const size_t head = std::min(count, (kSquareSums - begin % kSquareSums) % kSquareSums);
     for (size_t i = 0; i < head; ++i)
-      sums_[(begin + i) % kSums] += square(i);
-    size_t i = head;
-    for (; i + kSums <= count; i += kSums)
-      for (size_t k = 0; k < kSums; ++k)
-        sums_[k] += square(i + k);
-    for (size_t k = 0; i < count; ++i, ++k)
+      sums_[(begin + i) % kSquareSums] += square(i);
+    const size_t whole = (count - head) / kSquareSums * kSquareSums;
+    add_squares(gradient + head, whole, sums_);
+    for (size_t i = head + whole, k = 0; i < count; ++i, ++k)
       sums_[k] += square(i);
   }
   double sum() const {
@@ -142,8 +171,7 @@ public:
   }
 
 private:
-  static constexpr size_t kSums = 8;
-  double sums_[kSums] = {};
+  double sums_[kSquareSums] = {};
 };
 
 template <class Real> double sum_of_squares(const Real *gradient, const GradientRows &rows, size_t size) {
@@ -325,9 +353,9 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
                     setting.weight_decay < 0 ? options_.weight_decay : setting.weight_decay, ++state.steps);
     const GradientRows rows = outputs.gradient_rows(param);
     if (const double *wide = outputs.gradient_f64(param))
-      step.apply(weights.data_of(param), state, wide, rows, weights.size(param));
+      apply(step, weights.data_of(param), state, wide, rows, weights.size(param));
     else
-      step.apply(weights.data_of(param), state, outputs.gradient_f32(param), rows, weights.size(param));
+      apply(step, weights.data_of(param), state, outputs.gradient_f32(param), rows, weights.size(param));
     change.kind = rows && !step.changes_without_gradient() ? ParamChange::Kind::Rows : ParamChange::Kind::All;
     change.width = rows.width;
     change.rows.clear();

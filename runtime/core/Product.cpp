@@ -67,72 +67,102 @@ float to_float(Bf16 x) {
   return y;
 }
 
-/// Whether all elements are finite: 0 times another one is no 0. Lines are what lies side by side in memory.
+namespace {
+
+/// Copies elements [begin, end) of `count` neighbouring outputs of a matrix to where a panel has them, from
+/// its column `column` on.
 template <class Real>
-static bool all_finite(const Real *at, int64_t lines, int64_t distance, int64_t length) {
-  constexpr int kSums = kPanelBytes / sizeof(Real); // each of its own, so that they are one vector
-  Real sums[kSums] = {};
-  for (int64_t line = 0; line < lines; ++line, at += distance) {
-    int64_t i = 0;
-    for (; i + kSums <= length; i += kSums)
-      for (int j = 0; j < kSums; ++j)
-        sums[j] += at[i + j] * 0;
-    for (; i < length; ++i)
-      sums[0] += at[i] * 0;
-  }
-  return std::all_of(sums, sums + kSums, [](Real sum) { return sum == 0; });
+void copy_outputs(const MatrixElements<Real> &w, int32_t count, int32_t begin, int32_t end, Real *panel,
+                  int32_t column) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  const auto copy = [&](int32_t outputs, int64_t output, int64_t input) __attribute__((always_inline)) {
+    for (int32_t k = begin; k < end; ++k)
+      for (int32_t j = 0; j < outputs; ++j)
+        panel[static_cast<int64_t>(k) * width + column + j] = w.at[j * output + k * input];
+  };
+  if (count < width)
+    copy(count, w.output, w.input);
+  else if (w.output == 1) // what the compiler knows it uses
+    copy(width, 1, w.input);
+  else
+    copy(width, w.output, 1);
 }
 
-/// Room for `packed` outputs. Whole panels are written whole; the last one may have padding.
+/// Adds 0 times each of `count` numbers to `nothing`, whose numbers stay 0 as long as all are finite: 0 times
+/// another one is no 0. Both are whole panels wide.
 template <class Real>
-void Packed<Real>::make_room(const MatrixElements<Real> &w, int32_t outputs, int32_t inputs, size_t packed) {
+inline __attribute__((always_inline)) void add_nothing(const Real *numbers, int64_t count, Real *nothing) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  Real sums[width] = {};
+  for (int64_t i = 0; i < count; i += width)
+    for (int32_t j = 0; j < width; ++j)
+      sums[j] += numbers[i + j] * 0;
+  for (int32_t j = 0; j < width; ++j)
+    nothing[j] += sums[j];
+}
+DBC_CLONES void test_finite(const float *numbers, int64_t count, float *nothing) {
+  add_nothing(numbers, count, nothing);
+}
+DBC_CLONES void test_finite(const double *numbers, int64_t count, double *nothing) {
+  add_nothing(numbers, count, nothing);
+}
+
+} // namespace
+
+/// Room for `packed` outputs. Whole panels are written whole; the last one may have padding.
+template <class Real> void Packed<Real>::make_room(int32_t outputs, int32_t inputs, size_t packed) {
   bf16_ = Array<Bf16Pair>();
   weights_.resize(packed * inputs);
   bias_.assign(packed, Real(0));
   outputs_ = outputs;
   inputs_ = inputs;
-  finite_ =
-      w.input == 1 ? all_finite(w.at, outputs, w.output, inputs) : all_finite(w.at, inputs, w.input, outputs);
+  pieces_.clear();
 }
 
-/// Outputs from number `first` on, so many as one panel has at most, as number `at` and on of the packed
-/// order.
+/// Outputs from number `first` on, at most as many as a panel has, lie as number `at` and on of the packed
+/// order. copy_pieces() puts them there.
 template <class Real>
-void Packed<Real>::pack_outputs(const MatrixElements<Real> &w, const Real *bias, int64_t first, int32_t count,
-                                size_t at) {
-  constexpr int32_t width = kPanelBytes / sizeof(Real);
+void Packed<Real>::add_piece(const Real *bias, int64_t first, int32_t count, size_t at) {
   for (int32_t j = 0; j < count; ++j)
     bias_[at + j] = bias ? bias[first + j] : Real(0);
-  if (inputs_ == 0)
-    return;
-  Real *to = weights_.data() + at / width * width * inputs_ + at % width;
-  const Real *from = w.at + first * w.output;
-  const auto put = [&](int32_t outputs, int64_t output, int64_t input) {
-    for (int32_t k = 0; k < inputs_; ++k)
-      for (int32_t j = 0; j < outputs; ++j)
-        to[static_cast<size_t>(k) * width + j] = from[j * output + k * input];
-  };
-  if (count < width)
-    put(count, w.output, w.input);
-  else if (w.output == 1) // what the compiler knows it uses
-    put(width, 1, w.input);
-  else
-    put(width, w.output, 1);
+  pieces_.push_back({first, count, at});
+}
+
+/// Reads the matrix once, in the order in which it lies in memory, and looks at what it wrote while that is
+/// near.
+template <class Real> void Packed<Real>::copy_pieces(const MatrixElements<Real> &w) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real), kInputsAtOnce = 16;
+  Real nothing[width] = {};
+  const int32_t step = w.output == 1 ? kInputsAtOnce : inputs_;
+  for (int32_t begin = 0; begin < inputs_; begin += step) {
+    const int32_t end = std::min(inputs_, begin + step);
+    for (size_t p = 0; p < pieces_.size(); ++p) {
+      const Piece &piece = pieces_[p];
+      const auto column = static_cast<int32_t>(piece.at % width);
+      Real *panel = weights_.data() + (piece.at - column) * inputs_;
+      copy_outputs({w.at + piece.first * w.output, w.output, w.input}, piece.count, begin, end, panel,
+                   column);
+      if (p + 1 == pieces_.size() || pieces_[p + 1].at / width != piece.at / width) // the panel is whole
+        test_finite(panel + int64_t(begin) * width, int64_t(end - begin) * width, nothing);
+    }
+  }
+  finite_ = std::all_of(nothing, nothing + width, [](Real sum) { return sum == 0; });
 }
 
 template <class Real>
 void Packed<Real>::pack(MatrixElements<Real> w, int32_t outputs, int32_t inputs, const Real *bias) {
   constexpr int32_t width = kPanelBytes / sizeof(Real);
   const int32_t whole = outputs / width * width, rest = outputs - whole;
-  make_room(w, outputs, inputs, whole + (rest > 0 ? width : 0));
+  make_room(outputs, inputs, whole + (rest > 0 ? width : 0));
   last_at_ = -1;
   for (int32_t o = 0; o < whole; o += width)
-    pack_outputs(w, bias, o, width, o);
-  if (rest == 0)
-    return;
-  std::fill(weights_.data() + static_cast<size_t>(whole) * inputs, weights_.data() + weights_.size(),
-            Real(0));
-  pack_outputs(w, bias, whole, rest, whole);
+    add_piece(bias, o, width, o);
+  if (rest > 0) {
+    std::fill(weights_.data() + static_cast<size_t>(whole) * inputs, weights_.data() + weights_.size(),
+              Real(0));
+    add_piece(bias, whole, rest, whole);
+  }
+  copy_pieces(w);
 }
 
 template <class Real>
@@ -145,23 +175,28 @@ void Packed<Real>::pack_tiles(MatrixElements<Real> w, int32_t gates, int32_t cha
   tile_ = gates * width;
   last_at_ = dense ? tiles - 1 : -1;
   const size_t whole = static_cast<size_t>(dense ? tiles - 1 : tiles) * tile_;
-  make_room(w, gates * channels, inputs, whole + (dense ? padded(gates * rest) : 0));
+  make_room(gates * channels, inputs, whole + (dense ? padded(gates * rest) : 0));
   for (int32_t t = 0; t < tiles; ++t)
     for (int32_t g = 0; g < gates && t != last_at_; ++g)
       for (int32_t j = 0; j < width; j += panel)
-        pack_outputs(w, bias, g * channels + std::min(t * width, channels - width) + j, panel,
-                     static_cast<size_t>(t) * tile_ + g * width + j);
-  if (!dense)
-    return;
-  std::fill(weights_.data() + whole * inputs, weights_.data() + weights_.size(), Real(0));
-  last_.outputs = tile_;
-  last_.channels = rest;
-  last_.positions.resize(static_cast<size_t>(gates) * rest);
-  for (int32_t g = 0; g < gates; ++g)
-    for (int32_t j = 0; j < rest; ++j) {
-      pack_outputs(w, bias, g * channels + channels - rest + j, 1, whole + g * rest + j);
-      last_.positions[g * rest + j] = g * width + width - rest + j;
+        add_piece(bias, g * channels + std::min(t * width, channels - width) + j, panel,
+                  static_cast<size_t>(t) * tile_ + g * width + j);
+  if (dense) {
+    std::fill(weights_.data() + whole * inputs, weights_.data() + weights_.size(), Real(0));
+    last_.outputs = tile_;
+    last_.channels = rest;
+    last_.positions.resize(static_cast<size_t>(gates) * rest);
+    for (int32_t g = 0; g < gates; ++g) {
+      for (int32_t j = 0; j < rest; ++j)
+        last_.positions[g * rest + j] = g * width + width - rest + j;
+      for (int32_t j = 0, count; j < rest; j += count) { // as far as a panel goes
+        const size_t at = whole + g * rest + j;
+        count = std::min(rest - j, panel - static_cast<int32_t>(at % panel));
+        add_piece(bias, g * channels + channels - rest + j, count, at);
+      }
     }
+  }
+  copy_pieces(w);
 }
 
 template <class Real> void Packed<Real>::round_to_bf16() {
@@ -327,46 +362,50 @@ void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t s
   product<Real>(rows, Rows<Real>{a, nullptr, inputs}, panels, RowsOut<Real>{y, nullptr, outputs});
 }
 
+namespace {
+
+void run_outer(const OuterOperands<float> &operands, int32_t height, int32_t outputs, float *sum) {
+  kernels().outer32(operands, height, outputs, sum);
+}
+void run_outer(const OuterOperands<double> &operands, int32_t height, int32_t outputs, double *sum) {
+  kernels().outer64(operands, height, outputs, sum);
+}
+
+/// Puts `count` numbers into pieces of `width`, so far from each other; the last one is filled with zeros.
+template <class Real> void cut(const Real *from, int32_t count, int32_t width, Real *to, int64_t distance) {
+  for (; count > 0; count -= width, from += width, to += distance) {
+    const int32_t here = std::min(count, width);
+    for (int32_t i = 0; i < here; ++i)
+      to[i] = from[i];
+    for (int32_t i = here; i < width; ++i)
+      to[i] = 0;
+  }
+}
+
+} // namespace
+
 template <class Real>
 void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
                         Real *memory, Real *sum) {
   constexpr int32_t width = kPanelBytes / sizeof(Real);
-  const int32_t padded = (outputs + width - 1) / width * width;
-  Real *zeros = memory, *panels = memory + padded, *some = panels + static_cast<int64_t>(padded) * rows,
-       *turned = some + static_cast<int64_t>(kRowsOfSum) * padded;
-  std::fill(zeros, zeros + padded, Real(0));
+  const int32_t padded = (outputs + width - 1) / width * width, tile = kernels().tile_rows;
+  OuterOperands<Real> operands{0, memory, memory + static_cast<int64_t>(padded) * rows,
+                               static_cast<int64_t>(rows) * width, static_cast<int64_t>(rows) * tile};
+  Real *panels = memory, *tiles = memory + static_cast<int64_t>(padded) * rows;
   const auto all_zero = [](const Real *numbers, int32_t count) {
     return std::all_of(numbers, numbers + count, [](Real number) { return number == 0; });
   };
-  int32_t kept =
-      0; // rows that add something: first to the rows of `turned`, then where there is room for all
   for (int32_t r = 0; r < rows; ++r) {
     if (all_zero(a.at(r), height) || all_zero(x.at(r), outputs))
       continue;
-    for (int32_t i = 0; i < height; ++i)
-      turned[static_cast<int64_t>(i) * rows + kept] = a.at(r)[i];
-    for (int32_t first = 0; first < outputs; first += width) {
-      Real *to = panels + static_cast<int64_t>(first) * rows + static_cast<int64_t>(kept) * width;
-      const int32_t count = std::min(width, outputs - first);
-      std::copy_n(x.at(r) + first, count, to);
-      std::fill(to + count, to + width, Real(0));
-    }
-    ++kept;
+    cut(x.at(r), outputs, width, panels, operands.panel_size);
+    cut(a.at(r), height, tile, tiles, operands.tile_size);
+    panels += width;
+    tiles += tile;
+    ++operands.rows;
   }
-  if (kept == 0)
-    return;
-  for (int32_t first = kept < rows ? width : outputs; first < outputs; first += width) // panels side by side
-    std::copy_n(panels + static_cast<int64_t>(first) * rows, static_cast<int64_t>(kept) * width,
-                panels + static_cast<int64_t>(first) * kept);
-  const Panels<Real> columns{panels, zeros, outputs, kept};
-  for (int32_t i = 0; i < height; i += kRowsOfSum) {
-    const int32_t count = std::min(kRowsOfSum, height - i);
-    product<Real>(count, Rows<Real>{turned + static_cast<int64_t>(i) * rows, nullptr, rows}, columns,
-                  RowsOut<Real>{some, nullptr, outputs});
-    Real *to = sum + static_cast<int64_t>(i) * outputs;
-    for (int64_t n = 0; n < static_cast<int64_t>(count) * outputs; ++n)
-      to[n] += some[n];
-  }
+  if (operands.rows > 0)
+    run_outer(operands, height, outputs, sum);
 }
 
 template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *,

@@ -35,6 +35,7 @@ struct Vector64 {
 constexpr int32_t kAccumulators = 12;
 constexpr int32_t kMostPanels = 1;
 constexpr int32_t kFewRows = 4;
+constexpr int32_t kTileRows = 6;
 
 #include "ProductKernel.inc"
 
@@ -42,7 +43,8 @@ constexpr int32_t kFewRows = 4;
 } // namespace avx2
 
 const ProductKernels *product_kernels_avx2() {
-  static const ProductKernels kernels = {"avx2", avx2::multiply32, avx2::multiply64};
+  static const ProductKernels kernels = {"avx2",        avx2::multiply32, avx2::multiply64,
+                                         avx2::outer32, avx2::outer64,    avx2::kTileRows};
   return &kernels;
 }
 

@@ -35,6 +35,7 @@ struct Vector64 {
 constexpr int32_t kAccumulators = 30;
 constexpr int32_t kMostPanels = 6;
 constexpr int32_t kFewRows = 8;
+constexpr int32_t kTileRows = 12;
 
 #include "ProductKernel.inc"
 
@@ -42,7 +43,8 @@ constexpr int32_t kFewRows = 8;
 } // namespace avx512
 
 const ProductKernels *product_kernels_avx512() {
-  static const ProductKernels kernels = {"avx512", avx512::multiply32, avx512::multiply64};
+  static const ProductKernels kernels = {"avx512",        avx512::multiply32, avx512::multiply64,
+                                         avx512::outer32, avx512::outer64,    avx512::kTileRows};
   return &kernels;
 }
 

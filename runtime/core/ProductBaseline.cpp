@@ -41,6 +41,7 @@ struct Vector64 {
 constexpr int32_t kAccumulators = 12;
 constexpr int32_t kMostPanels = 1;
 constexpr int32_t kFewRows = 2;
+constexpr int32_t kTileRows = 3;
 
 #include "ProductKernel.inc"
 
@@ -48,7 +49,8 @@ constexpr int32_t kFewRows = 2;
 } // namespace baseline
 
 const ProductKernels *product_kernels_baseline() {
-  static const ProductKernels kernels = {"baseline", baseline::multiply32, baseline::multiply64};
+  static const ProductKernels kernels = {"baseline",        baseline::multiply32, baseline::multiply64,
+                                         baseline::outer32, baseline::outer64,    baseline::kTileRows};
   return &kernels;
 }
 

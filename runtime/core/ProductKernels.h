@@ -14,11 +14,27 @@ using ProductKernel = void (*)(int32_t rows, const Segment<Real> *segments, int3
 /// Packed matrices are cut into panels of outputs that are one cache line wide, whatever the instruction set.
 constexpr int32_t kPanelBytes = 64;
 
+/// What rows give to the gradient of a matrix, packed: `rows` times one number for each column of the sum,
+/// panel by panel, and one for each row of it, in tiles of so many rows as the kernels have at once.
+template <class Real> struct OuterOperands {
+  int32_t rows;
+  const Real *panels; ///< [panel][row][column of it], zeros behind the last column
+  const Real *tiles;  ///< [tile][row][row of it], zeros behind the last row
+  int64_t panel_size, tile_size;
+};
+
+/// sum[i, j] += the sum over the rows, in order, of tiles[i] * panels[j]; `height` x `outputs`, row-major.
+template <class Real>
+using OuterKernel = void (*)(const OuterOperands<Real> &operands, int32_t height, int32_t outputs, Real *sum);
+
 /// One instruction set's kernels.
 struct ProductKernels {
   const char *name;
   ProductKernel<float> f32;
   ProductKernel<double> f64;
+  OuterKernel<float> outer32;
+  OuterKernel<double> outer64;
+  int32_t tile_rows; ///< rows of a tile of OuterOperands, at most kMostTileRows
 };
 
 /// Null where the program was built for another processor family.

@@ -35,6 +35,7 @@ struct Vector64 {
 constexpr int32_t kAccumulators = 24;
 constexpr int32_t kMostPanels = 1;
 constexpr int32_t kFewRows = 6;
+constexpr int32_t kTileRows = 6;
 
 #include "ProductKernel.inc"
 
@@ -42,7 +43,8 @@ constexpr int32_t kFewRows = 6;
 } // namespace neon
 
 const ProductKernels *product_kernels_neon() {
-  static const ProductKernels kernels = {"neon", neon::multiply32, neon::multiply64};
+  static const ProductKernels kernels = {"neon",        neon::multiply32, neon::multiply64,
+                                         neon::outer32, neon::outer64,    neon::kTileRows};
   return &kernels;
 }
 

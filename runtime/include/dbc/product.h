@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace dbc {
 
@@ -133,8 +134,15 @@ public:
   }
 
 private:
-  void make_room(const MatrixElements<Real> &w, int32_t outputs, int32_t inputs, size_t packed);
-  void pack_outputs(const MatrixElements<Real> &w, const Real *bias, int64_t first, int32_t count, size_t at);
+  /// Neighbouring outputs of the matrix, and where in the packed order they lie.
+  struct Piece {
+    int64_t first;
+    int32_t count;
+    size_t at;
+  };
+  void make_room(int32_t outputs, int32_t inputs, size_t packed);
+  void add_piece(const Real *bias, int64_t first, int32_t count, size_t at);
+  void copy_pieces(const MatrixElements<Real> &w);
 
   Array<Real> weights_, bias_;
   Array<Bf16Pair> bf16_; ///< in place of weights_
@@ -142,6 +150,7 @@ private:
   int32_t tile_ = 0;     ///< outputs of a tile
   int32_t last_at_ = -1; ///< the number of the tile `last_`, if there is one
   LastTile last_;
+  std::vector<Piece> pieces_; ///< kept, so that packing again allocates nothing
   bool finite_ = true;
 };
 
@@ -197,12 +206,12 @@ void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t s
 template <class Real>
 void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
                         Real *memory, Real *sum);
-/// Rows of `sum` that are computed at once.
-constexpr int32_t kRowsOfSum = 32;
+/// Rows of `sum` that are computed at once: at most.
+constexpr int32_t kMostTileRows = 12;
 template <class Real> constexpr int64_t outer_products_memory(int64_t rows, int64_t height, int64_t outputs) {
   constexpr int64_t width = 64 / sizeof(Real);
   const int64_t padded = (outputs + width - 1) / width * width;
-  return padded * (rows + 1) + kRowsOfSum * padded + rows * height;
+  return rows * (padded + height + kMostTileRows - 1);
 }
 
 extern template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *,
