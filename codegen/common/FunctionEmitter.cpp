@@ -205,8 +205,8 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Default([&](Operation *o) {
         if (isa<kernel::KernelDialect>(o->getDialect()) &&
             !isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-                 kernel::OriginOp, kernel::CalledOp, kernel::FunctionOp, kernel::DropoutOp, kernel::WindowOp>(
-                o))
+                 kernel::CalledByOp, kernel::CallerOp, kernel::CalledOp, kernel::FunctionOp,
+                 kernel::DropoutOp, kernel::WindowOp>(o))
           return emitStructure(o);
         if (o->getNumResults() != 1) {
           unsupported(o);

@@ -85,8 +85,8 @@ std::string FunctionEmitter::wish(Value value) {
     return "row";
   if (auto window = dyn_cast_or_null<kernel::WindowOp>(op))
     return kernel::unqualifiedName(window.getIndexSet()).str() + (window.getAgo() > 0 ? "_before" : "_now");
-  if (auto origin = dyn_cast_or_null<kernel::OriginOp>(op))
-    return origin.getNumber() == 0 ? "site" : "origin";
+  if (isa_and_nonnull<kernel::CallerOp>(op))
+    return "caller";
   if (isa_and_nonnull<kernel::SlotOp, kernel::KeyOp>(op))
     return "slot";
   if (auto local = dyn_cast_or_null<kernel::LocalOp>(op))
@@ -120,7 +120,7 @@ std::string FunctionEmitter::indexArrayName(StringRef indexSet, StringRef indexA
 
 static bool readsMemory(Operation *op) {
   return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-             kernel::OriginOp, kernel::CalledOp>(op);
+             kernel::CalledByOp, kernel::CallerOp, kernel::CalledOp>(op);
 }
 
 static bool isExpression(Operation *op) {

@@ -388,6 +388,7 @@ void ModelNames::addMembers(Program &p) {
     llvm::TypeSwitch<Operation *>(&op)
         .Case<kernel::IndexSetOp>([&](auto o) { p.indexSets.push_back(o); })
         .Case<kernel::GroupOp>([&](auto o) { p.groups.push_back(o); })
+        .Case<kernel::RelationOp>([&](auto o) { p.relations.push_back(o); })
         .Case<kernel::BufferOp>([&](auto o) { p.buffers.push_back(o); })
         .Case<kernel::FieldOp>([&](auto o) { p.fields.push_back(o); })
         .Case<kernel::ArgumentOp>([&](auto o) { p.inputs.push_back(o); })
@@ -537,13 +538,16 @@ int ModelNames::packedNumber(kernel::WeightsOp op) const {
   return -1;
 }
 
-int Program::originSize(kernel::GroupOp group, unsigned cell) const {
+int Program::callerSize(kernel::GroupOp group, unsigned cell) const {
   int size = 0;
-  op->walk([&](kernel::CallOp call) {
-    if (call.getSite() && call.getGroup() == group.getSymName() && call.getCell() == cell)
-      size = std::max<int>(size, 1 + call.getOrigin().size());
-  });
+  for (kernel::RelationOp relation : relations)
+    if (relation.getGroup() == group.getSymName() && relation.getCell() == cell)
+      size = std::max<int>(size, 1 + relation.getKeeps());
   return size;
+}
+
+int Program::relationNumber(kernel::RelationOp relation) const {
+  return static_cast<int>(llvm::find(relations, relation) - relations.begin());
 }
 
 std::string ModelNames::tableOf(kernel::GroupOp group, unsigned cell) const {

@@ -98,6 +98,7 @@ struct Program {
   llvm::StringMap<mlir::Operation *> symbols;
   std::vector<kernel::IndexSetOp> indexSets;
   std::vector<kernel::GroupOp> groups;
+  std::vector<kernel::RelationOp> relations;
   std::vector<kernel::BufferOp> buffers;
   std::vector<kernel::FieldOp> fields;
   std::vector<kernel::ArgumentOp> inputs;
@@ -155,8 +156,11 @@ struct Program {
   kernel::GroupOp groupOf(kernel::IndexSetOp indexSet) const;
   /// The cell that a `calls` or `slot` function is of: its group and number in it.
   std::pair<kernel::GroupOp, unsigned> cellOf(kernel::FuncOp func) const;
-  /// How many numbers are kept of where an instance of a cell was called from; 0 where nobody asks.
-  int originSize(kernel::GroupOp group, unsigned cell) const;
+  /// How many numbers are kept of who calls an instance of a cell: the relation's and what that keeps; 0
+  /// where nobody asks.
+  int callerSize(kernel::GroupOp group, unsigned cell) const;
+  /// The number of a relation among the program's.
+  int relationNumber(kernel::RelationOp relation) const;
   kernel::IndexSetOp parent(kernel::IndexSetOp indexSet) const;
   /// C++ for the TimeSteps of an index set.
   std::string timeSteps(kernel::IndexSetOp indexSet) const;

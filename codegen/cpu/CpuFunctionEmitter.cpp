@@ -80,10 +80,18 @@ std::optional<Expr> CpuFunctionEmitter::hostExpression(Operation *op) {
     return Expr{program_.nameOf(program_.groupOf(indexSet)) + ".cell(" + std::to_string(*indexSet.getCell()) +
                 ").row_of[" + use(row.getSlot()).text + "]"};
   }
-  if (auto origin = dyn_cast<kernel::OriginOp>(op))
+  if (auto calledBy = dyn_cast<kernel::CalledByOp>(op)) {
+    auto relation = program_.find<kernel::RelationOp>(calledBy.getRelation());
+    return call(program_.nameOf(program_.find<kernel::GroupOp>(relation.getGroup())) + ".called_by",
+                {std::to_string(relation.getCell()), use(calledBy.getSlot()).text,
+                 std::to_string(program_.relationNumber(relation))});
+  }
+  if (auto caller = dyn_cast<kernel::CallerOp>(op)) {
+    auto relation = program_.find<kernel::RelationOp>(caller.getRelation());
     return call(
-        program_.nameOf(program_.find<kernel::GroupOp>(origin.getGroup())) + ".origin",
-        {std::to_string(origin.getCell()), use(origin.getSlot()).text, std::to_string(origin.getNumber())});
+        program_.nameOf(program_.find<kernel::GroupOp>(relation.getGroup())) + ".caller",
+        {std::to_string(relation.getCell()), use(caller.getSlot()).text, std::to_string(caller.getNumber())});
+  }
   if (auto called = dyn_cast<kernel::CalledOp>(op)) {
     std::string keys;
     for (Value key : called.getKeys())

@@ -85,12 +85,12 @@ void PlanEmitter::groups() {
         if (auto range = program_.fixedRange(group, number))
           info.insert(info.end(), {std::to_string(range->low), std::to_string(range->width)});
       }
-      static constexpr const char *defaults[] = {"nullptr", "0", "0", "0", "0"}; // keys ... origin_size
+      static constexpr const char *defaults[] = {"nullptr", "0", "0", "0", "0"}; // keys ... caller_size
       auto fill = [&](size_t members) {
         while (info.size() < members)
           info.push_back(defaults[info.size() - 3]);
       };
-      if (int size = program_.originSize(group, number)) {
+      if (int size = program_.callerSize(group, number)) {
         fill(7);
         info.push_back(std::to_string(size));
       }

@@ -186,13 +186,15 @@ void CpuFunctionEmitter::emitCall(kernel::CallOp op) {
       func_.getKind() == kernel::FuncKind::Calls && llvm::any_of(group.getCalls(), [&](Attribute calls) {
         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
       });
-  if (op.getSite()) {
+  if (op.getRelation()) {
+    auto relation = program_.find<kernel::RelationOp>(*op.getRelation());
     std::string origin;
     for (Value number : op.getOrigin())
       origin += (origin.empty() ? "" : ", ") + use(number).text;
-    std::string call =
-        program_.nameOf(group) + ".set_origin(" +
-        commas({cell, slot, std::to_string(*op.getSite()), "{" + origin + "}", quoted(*op.getWhere())}) + ")";
+    std::string call = program_.nameOf(group) + ".set_caller(" +
+                       commas({cell, slot, std::to_string(program_.relationNumber(relation)),
+                               "{" + origin + "}", quoted(relation.getWhere())}) +
+                       ")";
     body("if (!" + call + ")", [&] { out_->line(leave()); });
   }
   out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell + ", " +

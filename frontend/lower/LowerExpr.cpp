@@ -264,7 +264,7 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
     keys.append(self.at.begin(), self.at.end());
     auto op =
         dyn::CallOp::create(builder_, location(expr.range), flatTypes(expr.type, expr.range),
-                            cellSymbol(func, self), keys, values, mlir::IntegerAttr(), mlir::ValueRange());
+                            cellSymbol(func, self), keys, values, mlir::FlatSymbolRefAttr(), mlir::ValueRange());
     return Values(op.getResults());
   }
 

@@ -102,7 +102,7 @@ Values Lowering::every(const CallExpr &expr) {
   for (mlir::Type type : call.getResultTypes())
     lists.push_back(dyn::ListType::get(type));
   auto all = dyn::CallOp::create(builder_, location(expr.range), lists, call.getCallee(), call.getKeys(),
-                                 call.getValues(), mlir::IntegerAttr(), mlir::ValueRange(), /*every=*/true);
+                                 call.getValues(), mlir::FlatSymbolRefAttr(), mlir::ValueRange(), /*every=*/true);
   call.erase();
   return Values(all.getResults());
 }

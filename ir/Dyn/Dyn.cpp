@@ -198,7 +198,7 @@ bool Structural::find(Value value) {
     return findArgument(argument);
   Operation *op = value.getDefiningOp();
   unsigned result = cast<OpResult>(value).getResultNumber();
-  if (isa<FieldOp, ArgumentOp, SiteOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
+  if (isa<FieldOp, ArgumentOp, CalledByOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
     return true;
   if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
     return false;
@@ -313,7 +313,7 @@ Region *CellOp::getRange(unsigned key) {
 
 /// A call that leads values down stays.
 void CallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  if (getSite())
+  if (getRelation())
     effects.emplace_back(MemoryEffects::Write::get());
 }
 

@@ -168,6 +168,23 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
   }];
 }
 
+def Dyn_RelationOp : Dyn_UserOp<"relation", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "A call site as a relation that can be asked for its transpose while instances are discovered";
+  let description = [{
+    From the instances of `from`, an entry or a cell, at each position of the binders around the call, to those of `to`. Of
+    cells whose captured values change along the recursion (manual, C5): what they are depends on the call. So all calls of
+    such a cell are edges of relations, and an instance that two edges lead to, of one relation or of two, fails the input.
+    `keeps`: how many values an instance keeps of the edge that leads to it, the caller's keys and the positions, or none.
+    ```mlir
+    dyn.relation @rel.lead.down : @lead -> @down keeps 0
+    dyn.relation @rel.down.down : @down -> @down keeps 2
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, FlatSymbolRefAttr:$to,
+                       ConfinedAttr<I32Attr, [IntNonNegative]>:$keeps);
+  let assemblyFormat = "$sym_name `:` $from `->` $to `keeps` $keeps attr-dict";
+}
+
 def Dyn_EntryOp : Dyn_FuncLike<"entry"> {
   let summary = "An entry or a loss: what the application calls";
   let description = [{
@@ -209,18 +226,18 @@ def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, Dyn_FailureOpInterface, Att
   let summary = "The value of a cell at its keys, with captured arguments";
   let description = [{
     A call site is a RELATION from the caller's instances to the callee's: lowered to an index array, its transpose is
-    what an adjoint sums over. A call with a `site` is what `dyn.site` and `dyn.caller` tell of the callee, with its
-    `origin`: the caller's keys and the positions in the binders around it. So it stays, whether its results are used or not,
-    and where it is computed by another cell it tells the same.
+    what an adjoint sums over. A call `from` a `dyn.relation` is an edge of it: the callee's instance keeps `origin`, the
+    caller's keys and the positions in the binders around the call, for `dyn.caller`. So it stays, whether its results are
+    used or not, and where it is computed by another cell it is the same edge.
     With `every` the first result is the list of the first keys, nodes, of all instances of the callee that the call leads to,
     itself included, in the order of their numbers; the secondary keys are those of the call. The other results are the lists
     of what these instances give (manual, C5); `dyn-lambda-lift` leaves the nodes alone, in calls of cells that nothing else
     calls from outside.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
-                       OptionalAttr<I32Attr>:$site, Variadic<Dyn_Key>:$origin, UnitAttr:$every);
+                       OptionalAttr<FlatSymbolRefAttr>:$relation, Variadic<Dyn_Key>:$origin, UnitAttr:$every);
   let results = (outs Variadic<Dyn_Flat>:$results);
-  let assemblyFormat = "(`every` $every^)? $callee `(` $keys `)` (`captured` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "(`every` $every^)? $callee `(` $keys `)` (`captured` `(` $values^ `)`)? (`from` $relation^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Dyn_NeedOp : Dyn_Op<"need", [MemoryEffects<[MemWrite]>]> {
@@ -241,19 +258,19 @@ def Dyn_OptimizationBarrierOp : Dyn_Op<"optimization_barrier", [Pure, SameOperan
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Dyn_SiteOp : Dyn_UserOp<"site", [Pure, Dyn_FailureOpInterface]> {
-  let summary = "The `site` of the call that led to an instance; an instance that two calls lead to fails the input";
-  let description = "Of cells whose values change along the recursion (manual, C5): what they are depends on the call.";
-  let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys);
-  let results = (outs I32:$result);
-  let assemblyFormat = "$cell `(` $keys `)` attr-dict `:` type($keys)";
+def Dyn_CalledByOp : Dyn_UserOp<"called_by", [Pure, Dyn_FailureOpInterface]> {
+  let summary = "Whether it is by an edge of a `dyn.relation` that an instance is called, by its keys";
+  let arguments = (ins FlatSymbolRefAttr:$relation, Variadic<Dyn_Flat>:$keys);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$relation `(` $keys `)` attr-dict `:` type($keys)";
 }
 
 def Dyn_CallerOp : Dyn_UserOp<"caller", [Pure, Dyn_FailureOpInterface]> {
-  let summary = "The origin of the call that led to an instance, or the first values of it; `caller` is the cell that calls";
-  let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys, FlatSymbolRefAttr:$caller);
+  let summary = "A `dyn.relation` the other way: from an instance that it leads to, by its keys, to who calls it";
+  let description = "The first values of the call's `origin`: the caller's keys, then positions.";
+  let arguments = (ins FlatSymbolRefAttr:$relation, Variadic<Dyn_Flat>:$keys);
   let results = (outs Variadic<Dyn_Flat>:$results);
-  let assemblyFormat = "$cell `(` $keys `)` `of` $caller attr-dict `:` functional-type($keys, $results)";
+  let assemblyFormat = "$relation `(` $keys `)` attr-dict `:` functional-type($keys, $results)";
 }
 
 def Dyn_ArgumentOp : Dyn_Op<"argument", [Pure, Dyn_FailureOpInterface]> {

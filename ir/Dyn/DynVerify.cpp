@@ -189,12 +189,50 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// Types of the first `count` values that an instance keeps of an edge of a relation: the keys of the cell
+/// that calls, then positions.
+static SmallVector<Type> originTypes(RelationOp relation, unsigned count, SymbolTableCollection &symbols) {
+  SmallVector<Type> types;
+  if (auto from = symbols.lookupNearestSymbolFrom<CellOp>(relation, relation.getFromAttr()))
+    for (BlockArgument key : from.getKeys())
+      types.push_back(key.getType());
+  types.resize(count, IntegerType::get(relation.getContext(), 32));
+  return types;
+}
+
+LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<CellOp>(*this, getToAttr()))
+    return emitOpError("leads to ") << getToAttr() << ", which is no cell";
+  Operation *from = symbols.lookupNearestSymbolFrom(*this, getFromAttr());
+  if (!isa_and_nonnull<CellOp, EntryOp>(from))
+    return emitOpError("is from ") << getFromAttr() << ", which is no cell and no entry";
+  auto cell = dyn_cast<CellOp>(from);
+  if (getKeeps() > 0 && (!cell || getKeeps() < cell.getKeys().size()))
+    return emitOpError("keeps ") << getKeeps() << " values, which are not the keys of " << getFromAttr();
+  return success();
+}
+
+static LogicalResult verifyEdge(CallOp call, SymbolTableCollection &symbols) {
+  if (!call.getRelation()) {
+    if (!call.getOrigin().empty())
+      return call.emitOpError("has an origin, but no relation");
+    return success();
+  }
+  auto relation = symbols.lookupNearestSymbolFrom<RelationOp>(call, call.getRelationAttr());
+  if (!relation || relation.getTo() != call.getCallee())
+    return call.emitOpError("is from ")
+           << call.getRelationAttr() << ", which is no relation to @" << call.getCallee();
+  if (!llvm::equal(call.getOrigin().getTypes(), originTypes(relation, relation.getKeeps(), symbols)))
+    return call.emitOpError("does not have the origin that @") << relation.getSymName() << " keeps";
+  return success();
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto cell = symbols.lookupNearestSymbolFrom<CellOp>(*this, getCalleeAttr());
   if (!cell)
     return emitOpError("calls @") << getCallee() << ", which is no cell";
-  if (!getSite() && !getOrigin().empty())
-    return emitOpError("has an origin, but no site");
+  if (failed(verifyEdge(*this, symbols)))
+    return failure();
   auto results =
       llvm::map_to_vector(cell.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
   if (getEvery()) {
@@ -214,33 +252,37 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// The cell of an instance that `op` names by its keys alone; null, with an error, if there is none.
-template <class Op> static CellOp cellOf(Op op, SymbolTableCollection &symbols) {
-  auto cell = symbols.lookupNearestSymbolFrom<CellOp>(op, op.getCellAttr());
-  if (!cell)
-    op.emitOpError("names ") << op.getCellAttr() << ", which is no cell";
-  else if (!llvm::equal(op.getKeys().getTypes(), cell.getBody().getArgumentTypes()))
-    op.emitOpError("does not have the keys of ") << op.getCellAttr();
-  else
-    return cell;
-  return {};
+/// The relation that `op` asks of one of the instances it leads to; null, with an error, if there is none.
+template <class Op> static RelationOp relationOf(Op op, SymbolTableCollection &symbols) {
+  auto relation = symbols.lookupNearestSymbolFrom<RelationOp>(op, op.getRelationAttr());
+  if (!relation) {
+    op.emitOpError("names ") << op.getRelationAttr() << ", which is no relation";
+    return {};
+  }
+  auto to = symbols.lookupNearestSymbolFrom<CellOp>(relation, relation.getToAttr());
+  if (!to || !llvm::equal(op.getKeys().getTypes(), to.getBody().getArgumentTypes())) {
+    op.emitOpError("does not have the keys of ") << relation.getToAttr();
+    return {};
+  }
+  return relation;
 }
 
-LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return success(cellOf(*this, symbols) != nullptr);
+LogicalResult CalledByOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return success(relationOf(*this, symbols) != nullptr);
 }
 
-/// The first values of an origin are the caller's keys, the others positions.
 LogicalResult CallerOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!cellOf(*this, symbols))
+  RelationOp relation = relationOf(*this, symbols);
+  if (!relation)
     return failure();
-  auto caller = symbols.lookupNearestSymbolFrom<CellOp>(*this, getCallerAttr());
-  if (!caller)
-    return emitOpError("is of ") << getCallerAttr() << ", which is no cell";
-  TypeRange keys = caller.getBody().getArgumentTypes();
-  for (auto [n, type] : llvm::enumerate(getResultTypes()))
-    if (n < keys.size() ? type != keys[n] : !type.isInteger(32))
-      return emitOpError("gives ") << type << " for value " << n << " of an origin in " << getCallerAttr();
+  if (getNumResults() > relation.getKeeps())
+    return emitOpError("gives ") << getNumResults() << " values, but @" << relation.getSymName() << " keeps "
+                                 << relation.getKeeps();
+  SmallVector<Type> types = originTypes(relation, getNumResults(), symbols);
+  for (auto [n, given, kept] : llvm::enumerate(getResultTypes(), types))
+    if (given != kept)
+      return emitOpError("gives ") << given << " for value " << n << " of an origin in "
+                                   << relation.getFromAttr();
   return success();
 }
 

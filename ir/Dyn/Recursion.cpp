@@ -55,8 +55,8 @@ std::vector<std::vector<CellOp>> recursions(Operation *root, function_ref<CellOp
 bool isOfFields(ArrayRef<CellOp> recursion, function_ref<CellOp(StringAttr)> cellOf) {
   auto knowsMore = [](Operation *op) {
     auto call = dyn_cast<CallOp>(op);
-    return isa<SameOp, NodesOp, ArgumentOp, SiteOp, CallerOp, DropoutOp>(op) ||
-           (call && (call.getSite() || call.getEvery() || !call.getValues().empty()));
+    return isa<SameOp, NodesOp, ArgumentOp, CalledByOp, CallerOp, DropoutOp>(op) ||
+           (call && (call.getRelation() || call.getEvery() || !call.getValues().empty()));
   };
   auto ofFields = [&](CellOp cell) {
     ValueRange keys = cell.getKeys();

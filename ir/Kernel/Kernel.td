@@ -173,6 +173,13 @@ def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {
   }];
   let hasVerifier = 1;
 }
+def Kernel_RelationOp : Kernel_UserOp<"relation", [Symbol]> {
+  let summary = "A call site whose callees, instances of a cell, keep who calls them";
+  let description = "`keeps`: how many values. `where` is \"file:line:col\" of the cell. It is a `dyn.relation` of the entry's.";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$group, I32Attr:$cell,
+                       ConfinedAttr<I32Attr, [IntNonNegative]>:$keeps, StrAttr:$where);
+  let assemblyFormat = "$sym_name `to` $group $cell `keeps` $keeps `at` $where attr-dict";
+}
 def Kernel_BufferOp : Kernel_UserOp<"buffer", [Symbol, HasParent<"ProgramOp">]> {
   let summary = "One value of `type` for each row of an index set";
   let description = [{
@@ -458,10 +465,12 @@ def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, Memor
     that tile are computed: into[i][g][j] is gate g of the tile's channel number j. The last tile may take what the one
     before has from `into`: `tile` is the counter of a loop in which nothing else writes there.
     With `sums` (weights with a contract) the order of additions is the contract's, and the warps of a GPU's block of threads
-    add up there.
+    add up there. `large_m_tiles`: in blocks of the function's `large_m` rows so many tiles of the stage are computed at once
+    into as many arrays, before what else is done for each tile.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
-      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Optional<Kernel_Local>:$sums, Kernel_Local:$into);
+      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Optional<Kernel_Local>:$sums, Kernel_Local:$into,
+      OptionalAttr<Kernel_Positive>:$large_m_tiles);
   let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? (`sums` $sums^ `:` type($sums))? `into` $into `:` type($into) attr-dict";
   let hasVerifier = 1;
 }
@@ -576,20 +585,24 @@ def Kernel_CallOp : Kernel_UserOp<"call", [MemoryEffects<[MemWrite]>]> {
   let summary = "Says that a cell is called";
   let description = [{
     `slot` is the node, or what `kernel.slot` says where the cell has secondary keys. Inside a `calls` function of the same
-    group it adds an edge; elsewhere the instance and all that it needs are visited. With `site` the instance keeps where it
-    was called from, for `kernel.origin`; another call of it fails the input, and the function is left. `where` is
-    "file:line:col" of the cell.
+    group it adds an edge; elsewhere the instance and all that it needs are visited. `from` a relation the instance keeps
+    `origin`, where it was called from; another call of it fails the input, and the function is left.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$slot, OptionalAttr<I32Attr>:$site,
-                       Variadic<I32>:$origin, OptionalAttr<StrAttr>:$where);
-  let assemblyFormat = "$group $cell `(` $slot `)` (`from` $site^ `(` $origin `)` `at` $where)? attr-dict";
-  let hasVerifier = 1;
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$slot, OptionalAttr<FlatSymbolRefAttr>:$relation,
+                       Variadic<I32>:$origin);
+  let assemblyFormat = "$group $cell `(` $slot `)` (`from` $relation^ `(` $origin `)`)? attr-dict";
 }
-def Kernel_OriginOp : Kernel_UserOp<"origin", [MemoryEffects<[MemRead]>]> {
-  let summary = "Where an instance was called from: 0 its site, 1 and on its origin";
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$slot, I32Attr:$number);
+def Kernel_CalledByOp : Kernel_UserOp<"called_by", [MemoryEffects<[MemRead]>]> {
+  let summary = "Whether it is by a relation that an instance is called";
+  let arguments = (ins FlatSymbolRefAttr:$relation, I32:$slot);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$relation `[` $slot `]` attr-dict";
+}
+def Kernel_CallerOp : Kernel_UserOp<"caller", [MemoryEffects<[MemRead]>]> {
+  let summary = "One of the values that an instance keeps of who calls it by a relation";
+  let arguments = (ins FlatSymbolRefAttr:$relation, I32:$slot, ConfinedAttr<I32Attr, [IntNonNegative]>:$number);
   let results = (outs I32:$result);
-  let assemblyFormat = "$group $cell `[` $slot `]` $number attr-dict";
+  let assemblyFormat = "$relation `[` $slot `]` $number attr-dict";
 }
 def Kernel_CalledOp : Kernel_UserOp<"called", [MemoryEffects<[MemRead]>]> {
   let summary = "Whether an instance is one that is called, by its node or input and its secondary keys";

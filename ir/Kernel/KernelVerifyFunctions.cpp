@@ -169,6 +169,11 @@ LogicalResult ProductOp::verify() {
   for (Value numbers : {getTable(), getSome()})
     if (numbers && !areNumbers(numbers))
       return emitOpError("asks ") << numbers.getType() << ", which is no number for each row";
+  if (getLargeMTiles()) {
+    auto func = (*this)->getParentOfType<FuncOp>();
+    if (!func || !func.getLargeM() || !func.getTiles() || !getSums())
+      return emitOpError("computes several tiles at once in a function without large-M tiles");
+  }
   if (!getTile())
     return success();
   auto counter = dyn_cast<BlockArgument>(getTile());
@@ -326,18 +331,38 @@ LogicalResult KeyOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return getData() ? LogicalResult(ofModule<DataOp>(*this, getDataAttr(), "data type", symbols)) : success();
 }
 
-LogicalResult CallOp::verify() {
-  if (getSite().has_value() != getWhere().has_value() || (!getSite() && !getOrigin().empty()))
-    return emitOpError("tells only a part of where the cell is called from");
-  return success();
+LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return groupOf(*this, getGroupAttr(), getCell(), symbols);
 }
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return groupOf(*this, getGroupAttr(), getCell(), symbols);
+  if (failed(groupOf(*this, getGroupAttr(), getCell(), symbols)))
+    return failure();
+  if (!getRelation())
+    return getOrigin().empty() ? success() : LogicalResult(emitOpError("has an origin, but no relation"));
+  auto relation = lookUp<RelationOp>(*this, getRelationAttr(), "relation", symbols);
+  if (failed(relation))
+    return failure();
+  if (relation->getGroupAttr() != getGroupAttr() || relation->getCell() != getCell())
+    return emitOpError("is from @") << *getRelation() << ", which leads to another cell";
+  if (relation->getKeeps() != getOrigin().size())
+    return emitOpError("has an origin of ")
+           << getOrigin().size() << " values, but @" << *getRelation() << " keeps " << relation->getKeeps();
+  return success();
 }
 
-LogicalResult OriginOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return groupOf(*this, getGroupAttr(), getCell(), symbols);
+LogicalResult CalledByOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<RelationOp>(*this, getRelationAttr(), "relation", symbols);
+}
+
+LogicalResult CallerOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto relation = lookUp<RelationOp>(*this, getRelationAttr(), "relation", symbols);
+  if (failed(relation))
+    return failure();
+  if (getNumber() >= relation->getKeeps())
+    return emitOpError("is value ") << getNumber() << ", but @" << getRelation() << " keeps "
+                                    << relation->getKeeps();
+  return success();
 }
 
 LogicalResult CalledOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -7,11 +7,10 @@
 // at which positions of the binders around it. So the recursion is copied for each such call: the caller's
 // keys and these positions are secondary keys of the copy's cells, their CONTEXT (`frame` of the cell). Where
 // a cell uses a value it calls a cell that has the context alone for keys, and whose body computes the value.
-// Where values change on the way down (C5), an instance keeps which call led to it, and asks a cell of what
-// that call gives.
+// Where values change on the way down (C5), calls are edges of relations (dyn.relation). An instance asks by
+// which one it is called and from where, and a cell of what that call gives.
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
 #include "passes/Refusal.h"
 #include "passes/dyn/FrameCopy.h"
@@ -146,15 +145,17 @@ private:
     SmallVector<Value> captured;
     llvm::DenseMap<Operation *, dyn::CellOp> cells;    ///< of each cell: its copy
     llvm::DenseMap<Operation *, dyn::CellOp> changing; ///< of a copy: the cell of its values that change
-    /// The ways in which an instance of a copy is reached: by which call, and the cell of what that gives.
-    /// Without a caller: from outside.
+    /// A relation by which instances of a copy are reached, and the cell of what a call of it gives. Null:
+    /// from outside.
     struct Way {
-      int site = 0;
-      dyn::CellOp caller, values;
+      dyn::RelationOp relation;
+      dyn::CellOp values;
     };
     llvm::DenseMap<Operation *, SmallVector<Way>> ways;
-    int sites = 0;
 
+    dyn::CellOp originalOf(dyn::CellOp copied) {
+      return *llvm::find_if(recursion.cells, [&](dyn::CellOp cell) { return cells[cell] == copied; });
+    }
     /// What the call from outside gives for a value of a cell; null where it changes.
     Value outside(dyn::CellOp cell, BlockArgument value) {
       if (recursion.values.changes(value))
@@ -223,9 +224,11 @@ private:
       if (dyn::isStructural(value) && makingMayFail(value))
         need(b, value);
     TypeRange types = call.getResultTypes();
+    FlatSymbolRefAttr from;
+    if (recursion.changes())
+      from = FlatSymbolRefAttr::get(copy.ways[copy.cells[callee]].front().relation.getSymNameAttr());
     auto plain = Call::create(b, call.getLoc(), call.getEvery() ? types.take_front() : types,
-                              copy.cells[callee].getSymName(), keys, ValueRange(),
-                              recursion.changes() ? b.getI32IntegerAttr(0) : IntegerAttr(), ValueRange(),
+                              copy.cells[callee].getSymName(), keys, ValueRange(), from, ValueRange(),
                               call.getEvery());
     SmallVector<Value> results(plain.getResults());
     if (call.getEvery())
@@ -247,7 +250,7 @@ private:
       types.push_back(cast<dyn::ListType>(list).getElement());
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
     auto each = Call::create(inside, call.getLoc(), types, call.getCallee(), keys, ValueRange(),
-                             IntegerAttr(), ValueRange());
+                             FlatSymbolRefAttr(), ValueRange());
     dyn::YieldOp::create(inside, call.getLoc(), each.getResults());
     return map.getResults();
   }
@@ -292,7 +295,9 @@ private:
     makeSources(frame, captured, call);
     for (dyn::CellOp cell : recursion.cells)
       fill(cell, copy);
-    copy.ways[copy.cells[callee]].emplace_back();
+    if (recursion.changes())
+      copy.ways[copy.cells[callee]].push_back(
+          {relation(call, SymbolTable::getSymbolName(frame.function).getValue(), callee, copy, 0), {}});
     for (dyn::CellOp cell : recursion.cells)
       lift(copy.cells[cell]);
     if (tooMany)
@@ -379,17 +384,29 @@ private:
   void rewriteInside(Call call, Copy &copy) {
     needOutside(call);
     auto caller = call->getParentOfType<dyn::CellOp>();
-    auto isCaller = [&](dyn::CellOp cell) { return copy.cells[cell] == caller; };
-    std::string name = llvm::find_if(copy.recursion.cells, isCaller)->getSymName().str() + ".gives";
-    dyn::CellOp values =
-        cells.makeValues(name, call.getLoc(), whereComputed(call), SmallVector<Value>(call.getValues()));
+    StringRef name = copy.originalOf(caller).getSymName();
+    dyn::CellOp values = cells.makeValues((name + ".gives").str(), call.getLoc(), whereComputed(call),
+                                          SmallVector<Value>(call.getValues()));
     call.getValuesMutable().clear();
-    call.setSite(++copy.sites);
-    call.getOriginMutable().assign(LiftedCells::keysInside(LiftedCells::frameAround(call)).all());
-    copy.ways[calleeOf(call)].push_back({copy.sites, caller, values});
+    SmallVector<Value> origin = LiftedCells::keysInside(LiftedCells::frameAround(call)).all();
+    dyn::RelationOp by = relation(call, name, copy.originalOf(calleeOf(call)), copy, origin.size());
+    call.setRelation(by.getSymName());
+    call.getOriginMutable().assign(origin);
+    copy.ways[calleeOf(call)].push_back({by, values});
   }
 
-  /// The cell of a cell's values that change: an instance asks which call led to it.
+  /// The relation of a call to the copy of `to`, whose edges keep so many values.
+  dyn::RelationOp relation(Call call, StringRef caller, dyn::CellOp to, Copy &copy, unsigned keeps) {
+    OpBuilder b(copy.cells[to]);
+    Operation *from = LiftedCells::frameAround(call).function;
+    auto made = dyn::RelationOp::create(b, call.getLoc(), ("rel." + caller + "." + to.getSymName()).str(),
+                                        SymbolTable::getSymbolName(from).getValue(),
+                                        copy.cells[to].getSymName(), keeps);
+    cells.table().insert(made);
+    return made;
+  }
+
+  /// The cell of a cell's values that change: an instance asks by which relation it is called.
   void choose(dyn::CellOp cell, Copy &copy) {
     dyn::CellOp into = copy.cells[cell], captured = copy.changing.lookup(into);
     if (!captured)
@@ -400,11 +417,10 @@ private:
     SmallVector<Type> types = LiftedCells::resultsOf(captured);
     auto valuesOf = [&](OpBuilder &at, Copy::Way way) {
       SmallVector<Value> results;
-      if (way.caller) {
+      if (way.values) {
         SmallVector<Type> ofCaller =
             llvm::map_to_vector(way.values.getKeys(), [](Value key) { return key.getType(); });
-        auto from =
-            dyn::CallerOp::create(at, loc, ofCaller, into.getSymName(), keys, way.caller.getSymName());
+        auto from = dyn::CallerOp::create(at, loc, ofCaller, way.relation.getSymName(), keys);
         llvm::append_range(results, LiftedCells::call(at, loc, way.values, from.getResults()).getResults());
         return results;
       }
@@ -415,13 +431,10 @@ private:
     };
     // A chain of branches, the last way in the innermost `else`.
     ArrayRef<Copy::Way> ways = copy.ways[into];
-    Value came = ways.size() > 1 ? Value(dyn::SiteOp::create(b, loc, b.getI32Type(), into.getSymName(), keys))
-                                 : Value();
     OpBuilder at = b;
     Operation *outermost = nullptr;
     for (Copy::Way way : ways.drop_back()) {
-      Value site = arith::ConstantOp::create(at, loc, b.getI32IntegerAttr(way.site));
-      Value here = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, came, site);
+      Value here = dyn::CalledByOp::create(at, loc, b.getI1Type(), way.relation.getSymName(), keys);
       auto branch = dyn::IfOp::create(at, loc, types, here);
       if (outermost)
         dyn::YieldOp::create(at, loc, branch.getResults());

@@ -65,8 +65,8 @@ Value FrameCopy::get(Value value) {
 void FrameCopy::share(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !frame.function || !dyn::isFlat(value.getType()) || cells.computed.contains(value) ||
-      isa<dyn::FieldOp, dyn::ArgumentOp, dyn::CallOp, dyn::SiteOp, dyn::CallerOp, dyn::ZipOp, dyn::RangeOp,
-          dyn::ReverseOp, dyn::SliceOp, dyn::LenOp>(op))
+      isa<dyn::FieldOp, dyn::ArgumentOp, dyn::CallOp, dyn::CalledByOp, dyn::CallerOp, dyn::ZipOp,
+          dyn::RangeOp, dyn::ReverseOp, dyn::SliceOp, dyn::LenOp>(op))
     return;
   if (dyn::isEnded(value)) // a cell gives no list whose length is computed (manual, S4)
     return;

@@ -57,7 +57,7 @@ bool LiftedCells::isOfModel(Value value) {
   open.insert(value);
   for (size_t n = 0; n < open.size(); ++n) {
     Operation *op = open[n].getDefiningOp();
-    if (!op || op->getNumRegions() || isa<dyn::CallOp, dyn::ArgumentOp, dyn::SiteOp, dyn::CallerOp>(op))
+    if (!op || op->getNumRegions() || isa<dyn::CallOp, dyn::ArgumentOp, dyn::CalledByOp, dyn::CallerOp>(op))
       return false;
     open.insert(op->operand_begin(), op->operand_end());
   }
@@ -230,7 +230,7 @@ void LiftedCells::readValues(Operation *function) {
 }
 
 dyn::CallOp LiftedCells::call(OpBuilder &b, Location loc, dyn::CellOp cell, ValueRange keys) {
-  return dyn::CallOp::create(b, loc, resultsOf(cell), cell.getSymName(), keys, ValueRange(), IntegerAttr(),
+  return dyn::CallOp::create(b, loc, resultsOf(cell), cell.getSymName(), keys, ValueRange(), FlatSymbolRefAttr(),
                              ValueRange());
 }
 

@@ -144,7 +144,7 @@ void LiftedCells::finishStates(Operation *function) {
     // The recurrence itself need not be computed again, unless it ends early or calls in it lead values down.
     bool leads = recurrence
                      ->walk([](dyn::CallOp call) {
-                       return call.getSite() ? WalkResult::interrupt() : WalkResult::advance();
+                       return call.getRelation() ? WalkResult::interrupt() : WalkResult::advance();
                      })
                      .wasInterrupted();
     if (!leads && !dyn::stops(recurrence))

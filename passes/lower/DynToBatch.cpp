@@ -35,7 +35,7 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
         declareData(data);
       else if (auto param = dyn_cast<dyn::ParamOp>(op))
         declareParam(param);
-      else if (isa<dyn::CellOp, dyn::EntryOp>(op))
+      else if (isa<dyn::CellOp, dyn::EntryOp, dyn::RelationOp>(op))
         op.erase();
     }
   }

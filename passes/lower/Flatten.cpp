@@ -12,14 +12,18 @@ LogicalResult Flattening::run() {
   findCells();
   inputs = program.addIndexSet(entry.getLoc(), "input", kernel::IndexSetKind::Inputs, nullptr);
   inputs->addArray("input");
-  for (auto [n, group] : llvm::enumerate(groups)) {
-    std::string symbol = program.unique("group" + std::to_string(n));
+  for (auto &group : groups) {
+    std::string symbol = program.unique(group.front().str() + ".group");
     for (auto [i, name] : llvm::enumerate(group)) {
       cells[name].group = symbol;
       cells[name].number = i;
-      declareCell(cells[name]);
     }
   }
+  for (auto relation : entry->getParentOfType<ModuleOp>().getOps<dyn::RelationOp>())
+    if (auto to = cells.find(relation.getToAttr().getAttr()); to != cells.end())
+      program.declareRelation(relation, to->second);
+  for (auto &[name, cell] : cells)
+    declareCell(cell);
   writeCalls();
   if (failed)
     return failure();

@@ -56,24 +56,24 @@ SmallVector<Value> Calls::asIndices(ValueRange values) {
   return numbers;
 }
 
-void Calls::site(dyn::SiteOp op) {
-  CellInfo &cell = infoOf(op.getCellAttr());
-  Value slot = slotIn(cell, op.getLoc(), op.getKeys());
-  env.set(op.getResult(), AbstractValue::structural(originOf(cell, op.getLoc(), slot, 0)));
+Value Calls::calledSlot(FlatSymbolRefAttr relation, Location loc, ValueRange keys) {
+  dyn::RelationOp op = program.callRelation(relation);
+  return slotIn(infoOf(op.getToAttr()), loc, keys);
+}
+
+void Calls::calledBy(dyn::CalledByOp op) {
+  Value slot = calledSlot(op.getRelationAttr(), op.getLoc(), op.getKeys());
+  env.set(op.getResult(), AbstractValue::structural(kernel::CalledByOp::create(b, op.getLoc(), b.getI1Type(),
+                                                                               op.getRelation(), slot)));
 }
 
 void Calls::caller(dyn::CallerOp op) {
   Location loc = op.getLoc();
-  CellInfo &cell = infoOf(op.getCellAttr());
-  Value slot = slotIn(cell, loc, op.getKeys());
+  Value slot = calledSlot(op.getRelationAttr(), loc, op.getKeys());
   for (auto [n, result] : llvm::enumerate(op.getResults())) {
-    Value number = originOf(cell, loc, slot, 1 + n);
+    Value number = kernel::CallerOp::create(b, loc, b.getI32Type(), op.getRelation(), slot, n);
     env.set(result, AbstractValue::structural(structure.fromIndex(loc, result.getType(), number)));
   }
-}
-
-Value Calls::originOf(CellInfo &cell, Location loc, Value slot, unsigned number) {
-  return kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, slot, number);
 }
 
 void Calls::call(dyn::CallOp op, RowContext at) {
@@ -84,9 +84,8 @@ void Calls::call(dyn::CallOp op, RowContext at) {
   Value slot = slotIn(cell, op.getLoc(), op.getKeys());
   if (structure.isIndex())
     return results(op, cell, slot);
-  kernel::CallOp::create(
-      b, op.getLoc(), cell.group, cell.number, slot, op.getSiteAttr(), asIndices(op.getOrigin()),
-      op.getSite() ? b.getStringAttr(dyn::sourceLocation(cell.op.getLoc())) : StringAttr());
+  kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, slot, op.getRelationAttr(),
+                         asIndices(op.getOrigin()));
   return op.getEvery() ? every(op, cell) : calledLists(op, at);
 }
 

@@ -23,13 +23,14 @@ public:
   void slotFunction();
   void call(dyn::CallOp op, RowContext at);
   /// Which call led to an instance of a cell whose values change, and with what.
-  void site(dyn::SiteOp op);
+  void calledBy(dyn::CalledByOp op);
   void caller(dyn::CallerOp op);
 
 private:
   CellInfo &infoOf(mlir::FlatSymbolRefAttr cell) { return cells[cell.getAttr()]; }
   mlir::Value slotIn(CellInfo &cell, mlir::Location loc, mlir::ValueRange keys);
-  mlir::Value originOf(CellInfo &cell, mlir::Location loc, mlir::Value slot, unsigned number);
+  /// The slot of an instance that a relation leads to.
+  mlir::Value calledSlot(mlir::FlatSymbolRefAttr relation, mlir::Location loc, mlir::ValueRange keys);
   llvm::SmallVector<mlir::Value> asIndices(mlir::ValueRange values);
   void results(dyn::CallOp op, CellInfo &cell, mlir::Value slot);
   void every(dyn::CallOp op, CellInfo &cell);

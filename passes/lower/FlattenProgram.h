@@ -32,6 +32,13 @@ public:
   /// Declares the index sets, when all their arrays are known.
   void declareIndexSets();
 
+  /// Declares a `dyn.relation` to that cell.
+  void declareRelation(dyn::RelationOp relation, const CellInfo &to);
+  /// The one of that name.
+  dyn::RelationOp callRelation(mlir::FlatSymbolRefAttr name) const {
+    return llvm::cast<dyn::RelationOp>(symbols.lookup(name.getAttr()));
+  }
+
   std::string addBuffer(llvm::StringRef name, IndexSetInfo *indexSet, mlir::Type type);
   void removeBuffer(llvm::StringRef name);
   IndexSetInfo *indexSetOf(llvm::StringRef buffer) { return bufferIndexSet.lookup(buffer); }

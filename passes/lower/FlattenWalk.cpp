@@ -66,7 +66,7 @@ void Walk::walkOperation(Operation *op, RowContext at) {
                      kernel::InputOp::create(b, op.getLoc(), b.getI32Type()));
       })
       .Case([&](dyn::OptimizationBarrierOp op) { env.set(op.getResult(), env.lookup(op.getValue())); })
-      .Case([&](dyn::SiteOp op) { calls.site(op); })
+      .Case([&](dyn::CalledByOp op) { calls.calledBy(op); })
       .Case([&](dyn::CallerOp op) { calls.caller(op); })
       .Case([&](dyn::CallOp op) { calls.call(op, at); })
       .Case([&](dyn::MatchOp op) { branches.match(op, at); })

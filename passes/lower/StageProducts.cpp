@@ -107,7 +107,8 @@ StageProducts::Operands StageProducts::operandsOf(linalg::ContractOp op) {
 
 void StageProducts::multiplyPacked(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
   kernel::ProductOp::create(b, op.getLoc(), w.count(), operands.segments, operands.lengths, operands.weights,
-                            operands.table, operands.some, tile, /*sums=*/Value(), into);
+                            operands.table, operands.some, tile, /*sums=*/Value(), into,
+                            /*large_m_tiles=*/IntegerAttr());
 }
 
 void StageProducts::multiply(linalg::ContractOp op, const MatMul &product) {

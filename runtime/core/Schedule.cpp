@@ -217,7 +217,7 @@ void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
 // ----------------------------------------------------------------------------------------------------------
 
 Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
-    : info_(cells), cyclic_(cyclic), cells_(count), origin_(count), level_(count), first_(count),
+    : info_(cells), cyclic_(cyclic), cells_(count), caller_(count), level_(count), first_(count),
       slot_(count) {
   for (int32_t c = 0; c < count; ++c) {
     cells_[c].arms = cells[c].arms;
@@ -244,7 +244,7 @@ void Group::begin(const Batch &batch, Range inputs, ScheduleErrors &errors, cons
       throw std::bad_alloc();
     first_[c] = static_cast<int32_t>(a_node * rows.begin);
     level_[c].resize(first_[c]);
-    origin_[c].resize(static_cast<size_t>(first_[c]) * info.origin_size);
+    caller_[c].resize(static_cast<size_t>(first_[c]) * info.caller_size);
     add_slots(static_cast<int32_t>(c), static_cast<size_t>(a_node * rows.end));
   }
 }
@@ -252,18 +252,18 @@ void Group::begin(const Batch &batch, Range inputs, ScheduleErrors &errors, cons
 /// So that a cell has `count` slots.
 void Group::add_slots(int32_t cell, size_t count) {
   level_[cell].extend(count, kUndiscovered);
-  origin_[cell].extend(count * static_cast<size_t>(info_[cell].origin_size), kUndiscovered);
+  caller_[cell].extend(count * static_cast<size_t>(info_[cell].caller_size), kUndiscovered);
 }
 
-bool Group::set_origin(int32_t cell, int32_t slot, int32_t site, std::initializer_list<int32_t> from,
+bool Group::set_caller(int32_t cell, int32_t slot, int32_t relation, std::initializer_list<int32_t> from,
                        const char *at) {
-  int32_t *origin = origin_[cell].data() + static_cast<size_t>(slot) * info_[cell].origin_size;
-  if (origin[0] == kUndiscovered) {
-    origin[0] = site;
-    std::copy(from.begin(), from.end(), origin + 1);
+  int32_t *caller = caller_[cell].data() + static_cast<size_t>(slot) * info_[cell].caller_size;
+  if (caller[0] == kUndiscovered) {
+    caller[0] = relation;
+    std::copy(from.begin(), from.end(), caller + 1);
     return true;
   }
-  if (origin[0] == site && std::equal(from.begin(), from.end(), origin + 1))
+  if (caller[0] == relation && std::equal(from.begin(), from.end(), caller + 1))
     return true;
   errors_->fail(info_[cell].data, owner(cell, slot), messages::reached_twice(info_[cell].name, at));
   return false;

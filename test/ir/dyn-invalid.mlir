@@ -294,13 +294,13 @@ dyn.cell @c() -> (f32) attributes {surface = f32} {
 
 // -----
 
-// An origin is kept with its site.
+// An origin is kept by a relation.
 dyn.cell @c() -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
 }
 %i = arith.constant 0 : i32
-// expected-error @+1 {{'dyn.call' op has an origin, but no site}}
+// expected-error @+1 {{'dyn.call' op has an origin, but no relation}}
 %x = "dyn.call"(%i) {callee = @c, operandSegmentSizes = array<i32: 0, 0, 1>} : (i32) -> f32
 
 // -----
@@ -310,17 +310,106 @@ dyn.cell @c() -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
 }
+dyn.relation @r : @c -> @c keeps 1
 %y = arith.constant 0.0 : f32
 // expected-error @+1 {{'dyn.call' op operand #0 must be variadic of node or 32-bit signless integer or 1-bit signless integer, but got 'f32'}}
-%x = dyn.call @c() from 1 (%y) : (f32) -> f32
+%x = dyn.call @c() from @r (%y) : (f32) -> f32
 
 // -----
 
-// A site is that of a cell's instance.
+// A call is an edge of a relation.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+// expected-error @+1 {{'dyn.call' op is from @c, which is no relation to @c}}
+%x = dyn.call @c() from @c() : () -> f32
+
+// -----
+
+// The relation leads to the callee.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.data @Tree {
+  dyn.ctor "Tree" [] []
+}
+dyn.cell @d(%t: !dyn.node<@Tree>) -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.relation @r : @c -> @d keeps 0
+// expected-error @+1 {{'dyn.call' op is from @r, which is no relation to @c}}
+%x = dyn.call @c() from @r() : () -> f32
+
+// -----
+
+// All that the relation keeps is there.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.relation @r : @c -> @c keeps 1
+// expected-error @+1 {{'dyn.call' op does not have the origin that @r keeps}}
+%x = dyn.call @c() from @r() : () -> f32
+
+// -----
+
+// A relation leads to instances of a cell.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.param @p : f32
+// expected-error @+1 {{'dyn.relation' op leads to @p, which is no cell}}
+dyn.relation @r : @c -> @p keeps 0
+
+// -----
+
+// It comes from a function.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.param @p : f32
+// expected-error @+1 {{'dyn.relation' op is from @p, which is no cell and no entry}}
+dyn.relation @r : @p -> @c keeps 0
+
+// -----
+
+// What it keeps are the caller's keys, all of them.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.data @Tree {
+  dyn.ctor "Tree" [] []
+}
+dyn.cell @d(%t: !dyn.node<@Tree>, %u: !dyn.node<@Tree>) -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+// expected-error @+1 {{'dyn.relation' op keeps 1 values, which are not the keys of @d}}
+dyn.relation @r : @d -> @c keeps 1
+
+// -----
+
+// A number of values is none below 0.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+// expected-error @+1 {{'dyn.relation' op attribute 'keeps' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
+dyn.relation @r : @c -> @c keeps -1
+
+// -----
+
+// A relation is asked who calls.
 dyn.param @c : f32
 %i = arith.constant 0 : i32
-// expected-error @+1 {{'dyn.site' op names @c, which is no cell}}
-%s = dyn.site @c(%i) : i32
+// expected-error @+1 {{'dyn.called_by' op names @c, which is no relation}}
+%s = dyn.called_by @c(%i) : i32
 
 // -----
 
@@ -329,43 +418,49 @@ dyn.cell @c() -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
 }
+dyn.relation @r : @c -> @c keeps 0
 %i = arith.constant 0 : i32
-// expected-error @+1 {{'dyn.site' op does not have the keys of @c}}
-%s = dyn.site @c(%i) : i32
+// expected-error @+1 {{'dyn.called_by' op does not have the keys of @c}}
+%s = dyn.called_by @r(%i) : i32
 
 // -----
 
 // So is that whose caller is asked for.
-dyn.param @c : f32
-// expected-error @+1 {{'dyn.caller' op names @c, which is no cell}}
-%i = dyn.caller @c() of @c : () -> i32
-
-// -----
-
-// A caller is a cell.
 dyn.cell @c() -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
 }
-// expected-error @+1 {{'dyn.caller' op is of @d, which is no cell}}
-%i = dyn.caller @c() of @d : () -> i32
+// expected-error @+1 {{'dyn.caller' op names @c, which is no relation}}
+%i = dyn.caller @c() : () -> i32
 
 // -----
 
-// Its origin has its keys first.
+// No more is known of it than is kept.
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.relation @r : @c -> @c keeps 1
+// expected-error @+1 {{'dyn.caller' op gives 2 values, but @r keeps 1}}
+%i:2 = dyn.caller @r() : () -> (i32, i32)
+
+// -----
+
+// The caller's keys come first.
 dyn.data @Tree {
   dyn.ctor "Tree" [] []
-}
-dyn.cell @c() -> (f32) attributes {surface = f32} {
-  %c = arith.constant 0.0 : f32
-  dyn.return %c : f32
 }
 dyn.cell @d(%t: !dyn.node<@Tree>) -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
 }
+dyn.cell @c() -> (f32) attributes {surface = f32} {
+  %c = arith.constant 0.0 : f32
+  dyn.return %c : f32
+}
+dyn.relation @r : @d -> @c keeps 1
 // expected-error @+1 {{'dyn.caller' op gives 'i32' for value 0 of an origin in @d}}
-%i = dyn.caller @c() of @d : () -> i32
+%i = dyn.caller @r() : () -> i32
 
 // -----
 
@@ -374,8 +469,9 @@ dyn.cell @c() -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
 }
+dyn.relation @r : @c -> @c keeps 1
 // expected-error @+1 {{'dyn.caller' op gives 'f32' for value 0 of an origin in @c}}
-%i = dyn.caller @c() of @c : () -> f32
+%i = dyn.caller @r() : () -> f32
 
 // -----
 

@@ -1230,19 +1230,90 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Where it is called from is known by its site.
-%c = arith.constant 0 : i32
-// expected-error @+1 {{'kernel.call' op tells only a part of where the cell is called from}}
-"kernel.call"(%c) {cell = 0 : i32, group = @g, site = 1 : i32} : (i32) -> ()
+// So is where a relation leads.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.relation' op names @g, which is no group with a cell number 0}}
+  kernel.relation @r to @g 0 keeps 0 at "m.dyn:1:1"
+}
 
 // -----
 
-// So is that of an instance's origin.
+// Where it is called from is kept by a relation.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%input: i32) {
+    // expected-error @+1 {{'kernel.call' op has an origin, but no relation}}
+    "kernel.call"(%input, %input) {cell = 0 : i32, group = @g} : (i32, i32) -> ()
+  }
+  kernel.group @g ["cell"] of [unit] by [@calls]
+}
+
+// -----
+
+// That is one of the program's.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%input: i32) {
+    // expected-error @+1 {{'kernel.call' op names @g, which is no relation}}
+    kernel.call @g 0(%input) from @g()
+  }
+  kernel.group @g ["cell"] of [unit] by [@calls]
+}
+
+// -----
+
+// It leads to the cell that is called.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%input: i32) {
+    // expected-error @+1 {{'kernel.call' op is from @r, which leads to another cell}}
+    kernel.call @g 0(%input) from @r()
+  }
+  kernel.func calls @others(%input: i32) {
+  }
+  kernel.group @g ["cell", "other"] of [unit, unit] by [@calls, @others]
+  kernel.relation @r to @g 1 keeps 0 at "m.dyn:1:1"
+}
+
+// -----
+
+// All that it keeps is given.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%input: i32) {
+    // expected-error @+1 {{'kernel.call' op has an origin of 0 values, but @r keeps 1}}
+    kernel.call @g 0(%input) from @r()
+  }
+  kernel.group @g ["cell"] of [unit] by [@calls]
+  kernel.relation @r to @g 0 keeps 1 at "m.dyn:1:1"
+}
+
+// -----
+
+// Who calls is asked of a relation.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.origin' op names @g, which is no group with a cell number 0}}
-    %o = kernel.origin @g 0[%input] 0
+    // expected-error @+1 {{'kernel.called_by' op names @g, which is no relation}}
+    %o = kernel.called_by @g[%input]
   }
+}
+
+// -----
+
+// So is from where.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.caller' op names @g, which is no relation}}
+    %o = kernel.caller @g[%input] 0
+  }
+}
+
+// -----
+
+// It is among what is kept.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%input: i32) {
+    // expected-error @+1 {{'kernel.caller' op is value 1, but @r keeps 1}}
+    %o = kernel.caller @r[%input] 1
+  }
+  kernel.group @g ["cell"] of [unit] by [@calls]
+  kernel.relation @r to @g 0 keeps 1 at "m.dyn:1:1"
 }
 
 // -----

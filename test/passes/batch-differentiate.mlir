@@ -17,16 +17,16 @@
 // CHECK-NOT: @E.gradient.clear
 
 // Sums begin with 0.
-// CHECK: batch.levels @group0 {
+// CHECK: batch.levels @up.group {
 // CHECK: batch.stage @batch.clear over @batch
 
 // An input's loss is weighted.
 // CHECK: batch.gather @loss.weight via @rel.input.input
 
 // What a level reads of the levels before it is carried; now it comes from the levels behind.
-// CHECK: batch.levels @group0 reverse {
-// CHECK: batch.segment sum @up.Node.up.value.adjoint over @of.up.Node.up carried @group0 at @rel.up.Node.parent
-// CHECK: batch.segment sum @up.Node.up.value.adjoint.2 over @of.up.Node.up2 carried @group0 at @rel.up.Node.parent
+// CHECK: batch.levels @up.group reverse {
+// CHECK: batch.segment sum @up.Node.up.value.adjoint over @of.up.Node.up carried @up.group at @rel.up.Node.parent
+// CHECK: batch.segment sum @up.Node.up.value.adjoint.2 over @of.up.Node.up2 carried @up.group at @rel.up.Node.parent
 // CHECK: batch.segment sum @input.up.value.adjoint over @of.input.up at @rel.up.Node.parent
 
 // The derivative of tanh has its result, which is kept.

@@ -4,7 +4,7 @@
 // What a recursion neither needs nor feeds has no loops: leaves run before it, the head after it.
 
 // TREE: batch.stage @encode.Leaf.exp over @encode.Leaf attributes {loops = []}
-// TREE: batch.stage @encode.Node.value over @encode.Node attributes {loops = [#batch.loop<@group0, 0>]}
+// TREE: batch.stage @encode.Node.value over @encode.Node attributes {loops = [#batch.loop<@encode.group, 0>]}
 // TREE: batch.stage @input.value over @input attributes {loops = []}
 
 // A scan is carried by its own steps.

@@ -21,4 +21,4 @@
 // CHECK: kernel.product %{{.*}} rows(%[[ROWS]]) [4] with @packed.W
 // CHECK: kernel.run {
 // CHECK-NEXT: kernel.launch @stage.encode.Leaf.exp
-// CHECK-NEXT: kernel.levels @group0
+// CHECK-NEXT: kernel.levels @encode.group

@@ -32,9 +32,9 @@ dyn.entry @each(%t: !dyn.node<@Tree>, %xs: !dyn.list<f32>) -> (!dyn.list<f32>) a
   dyn.return %ss : !dyn.list<f32>
 }
 
-// A value that changes: each instance asks which call led to it, 0 being the one from outside.
+// A value that changes: each instance asks by which relation it is called, the one from outside among them.
 // CHECK-LABEL: dyn.entry @lead(
-// CHECK: dyn.call @down(%arg0) from 0()
+// CHECK: dyn.call @down(%arg0) from @rel.lead.down()
 dyn.entry @lead(%t: !dyn.node<@Tree>, %x: f32) -> (f32) attributes {arg_names = ["t", "x"], arg_types = [!dyn.node<@Tree>, f32], surface = f32} {
   %s = dyn.call @down(%t) captured (%x) : (!dyn.node<@Tree>, f32) -> f32
   dyn.return %s : f32
@@ -125,18 +125,20 @@ dyn.cell @down(%t: !dyn.node<@Tree>, %above: f32) -> (f32) attributes {surface =
 // CHECK: dyn.at %{{.*}}[%arg0]
 // CHECK: math.exp
 
-// The call inside: its number, and where in the list it stands.
+// The call inside: its relation, and as what that keeps the caller's keys and where in the list it stands.
+// CHECK-DAG: dyn.relation @rel.lead.down : @lead -> @down keeps 0
+// CHECK-DAG: dyn.relation @rel.down.down : @down -> @down keeps 2
 // CHECK-LABEL: dyn.cell @down(%arg0: !dyn.node<@Tree>) -> (f32)
 // CHECK: dyn.call @down.captured(%arg0)
 // CHECK: dyn.map
 // CHECK: ^bb0(%{{.*}}: !dyn.node<@Tree>, %[[P:.*]]: i32):
-// CHECK: dyn.call @down(%{{.*}}) from 1(%arg0, %[[P]])
+// CHECK: dyn.call @down(%{{.*}}) from @rel.down.down(%arg0, %[[P]])
 // CHECK-LABEL: dyn.cell @down.captured(%arg0: !dyn.node<@Tree>) -> (f32)
-// CHECK: dyn.site @down(%arg0)
+// CHECK: dyn.called_by @rel.lead.down(%arg0)
 // CHECK: dyn.if
 // CHECK: dyn.argument 1 : f32
 // CHECK: } else {
-// CHECK: %[[FROM:.*]] = dyn.caller @down(%arg0) of @down
+// CHECK: %[[FROM:.*]] = dyn.caller @rel.down.down(%arg0) :
 // CHECK: dyn.call @down.gives(%[[FROM]]) :
 // CHECK-LABEL: dyn.cell @down.gives(%arg0: !dyn.node<@Tree>) -> (f32)
 // CHECK: math.tanh

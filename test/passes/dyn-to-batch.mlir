@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: batch.program @root
 // CHECK-DAG: kernel.index_set inputs @input ["input", "encode"]
-// CHECK-DAG: kernel.index_set instances @encode ["node"] group @group0 cell 0
+// CHECK-DAG: kernel.index_set instances @encode ["node"] group @encode.group cell 0
 // CHECK-DAG: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]
 // CHECK-DAG: kernel.index_set arm @encode.Node in @encode ["parent", "encode", "encode2"]
 
@@ -12,8 +12,8 @@
 // CHECK: kernel.func calls @calls.encode
 // CHECK: kernel.require @Tree.x
 // CHECK: kernel.require @Tree.left
-// CHECK: kernel.call @group0 0
-// CHECK: kernel.call @group0 0
+// CHECK: kernel.call @encode.group 0
+// CHECK: kernel.call @encode.group 0
 
 // The second makes the rows.
 // CHECK: kernel.func index @index.encode
@@ -24,7 +24,7 @@
 
 // One stage an op; a recursive read is carried by its group.
 // CHECK: batch.stage @encode.Node.value over @encode.Node
-// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.encode carried @group0
-// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.encode2 carried @group0
+// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.encode carried @encode.group
+// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.encode2 carried @encode.group
 // CHECK: batch.stage @encode.Node.copy over @encode.Node
 // CHECK: batch.scatter %{{.*}}, @encode.value via @rel.encode.Node.parent

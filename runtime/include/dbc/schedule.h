@@ -209,8 +209,8 @@ struct CellInfo {
   /// Of a cell with one secondary key that takes the same few values for every node: low .. low + width - 1.
   /// Then each node has a slot for each of them, and there is no table.
   int32_t low = 0, width = 0;
-  /// What set_origin() keeps of an instance: the site and the longest `from`; 0 where nobody asks.
-  int32_t origin_size = 0;
+  /// What set_caller() keeps of an instance: the relation and the longest `from`; 0 where nobody asks.
+  int32_t caller_size = 0;
   /// Of the one cell of its group, whose calls all lower this secondary key: instances of one value of it are
   /// a level, the least first. -1: levels are as few as there can be.
   int32_t level_key = -1;
@@ -333,13 +333,17 @@ public:
   }
 
   /// Before each call() or discover() of a cell whose values change on the way down: keeps which call leads
-  /// to the instance. `site` is the call's number in the source, `from` the caller's keys and the positions
+  /// to the instance. `relation` is the number of the call site, `from` the caller's keys and the positions
   /// in the binders around the call. False if another call leads there too, which is then reported.
-  bool set_origin(int32_t cell, int32_t slot, int32_t site, std::initializer_list<int32_t> from,
+  bool set_caller(int32_t cell, int32_t slot, int32_t relation, std::initializer_list<int32_t> from,
                   const char *at);
-  /// What set_origin() kept: 0 the site, 1 and on `from`.
-  int32_t origin(int32_t cell, int32_t slot, int32_t number) const {
-    return origin_[cell][static_cast<size_t>(slot) * info_[cell].origin_size + number];
+  /// Whether the call that leads to an instance is of that relation.
+  bool called_by(int32_t cell, int32_t slot, int32_t relation) const {
+    return *caller_of(cell, slot) == relation;
+  }
+  /// One of the numbers `from` of the call that leads to an instance.
+  int32_t caller(int32_t cell, int32_t slot, int32_t number) const {
+    return caller_of(cell, slot)[1 + number];
   }
 
   /// Whether the instance with these keys, the node or input first, was visited; also after sort(). Not with
@@ -395,6 +399,9 @@ private:
     const int32_t *same = shared_->of(info.data);
     return info.width > 0 ? same[slot / info.width] * info.width + slot % info.width : same[slot];
   }
+  const int32_t *caller_of(int32_t cell, int32_t slot) const {
+    return caller_[cell].data() + static_cast<size_t>(slot) * info_[cell].caller_size;
+  }
   KeyTable &table(int32_t cell, int32_t key) { return tables_[cell * most_keys_ + key]; }
   const KeyTable &table(int32_t cell, int32_t key) const { return tables_[cell * most_keys_ + key]; }
   int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
@@ -420,7 +427,7 @@ private:
   std::vector<CellRows> cells_;
   size_t most_keys_ = 0;           ///< secondary keys that a cell has
   std::vector<KeyTable> tables_;   ///< of each cell: most_keys_, of which it uses those that it has
-  std::vector<IndexArray> origin_; ///< of each cell: origin_size numbers a slot
+  std::vector<IndexArray> caller_; ///< of each cell: caller_size numbers a slot
   std::vector<IndexArray> level_;  ///< of each cell: levels while visiting, rows after sort()
   std::vector<int32_t> first_;     ///< of each cell: the first slot of these inputs; those before are not set
   std::vector<IndexArray> slot_;
