@@ -75,8 +75,7 @@ static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
   auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
   const int64_t outputs = kernel::outputsOf(product);
   if (product.getSums()) {
-    auto func = product->getParentOfType<kernel::FuncOp>();
-    const int64_t atOnce = kernel::productOfTiles(func) == product ? kernel::largeMTiles(func) : 1;
+    const int64_t atOnce = kernel::largeMTiles(product);
     ProductShape shape{weights.getNTileCount() * kernel::kNTile, weights.getKTileCount() * kernel::kKTile,
                        kernel::stringifyInstruction(weights.getContract()->getInstruction()).str(), 1, true};
     // Of several tiles empty halves of N tiles are left out; a single tile is filled up to what warps have.
@@ -94,7 +93,7 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.name = func.getStageName().str();
   shape.threads = cuda::kThreads;
   shape.largeM = func.getLargeM().value_or(0);
-  shape.largeMTiles = shape.largeM > 0 ? kernel::largeMTiles(func) : 1;
+  shape.largeMTiles = kernel::largeMTiles(func);
   shape.tiles = func.getTiles().value_or(1);
   shape.bytesRead =
       func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);

@@ -46,7 +46,7 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
   report.largeM = func.getLargeM().value_or(0);
-  report.largeMTiles = report.largeM > 0 ? kernel::largeMTiles(func) : 1;
+  report.largeMTiles = kernel::largeMTiles(func);
   report.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.largeM > 0);
   report.largeMRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.largeM > 0));
   func.walk([&](Operation *op) {

@@ -37,7 +37,7 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
 }
 
 int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
-int64_t KernelEmitter::largeMTiles() const { return hasLargeM() ? kernel::largeMTiles(func_) : 1; }
+int64_t KernelEmitter::largeMTiles() const { return kernel::largeMTiles(kernel::FuncOp(func_)); }
 int64_t KernelEmitter::largeMShares() const { return hasLargeM() ? divideCeil(tiles(), largeMTiles()) : 0; }
 
 std::string KernelEmitter::either(int64_t number, int64_t largeM) const {
@@ -144,7 +144,7 @@ void KernelEmitter::emitFor(kernel::ForOp op) {
     end = "(kTiles == 1 ? " + firstTile_ + " + 1 : std::min(" + end + ", " + std::to_string(tiles()) + "))";
   out_->open("for (int32_t " + tile_ + " = " + firstTile_ + "; " + tile_ + " < " + end + "; ++" + tile_ +
              ")");
-  out_->line(ofTile_ + " + (" + tile_ + " - " + firstTile_ + ") * " + sizeOfTile_ + ";");
+  out_->line(arrayOfTile_ + " + (" + tile_ + " - " + firstTile_ + ") * " + sizeOfTile_ + ";");
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
   scope_ = outer;
@@ -167,6 +167,11 @@ void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
   scope_ = outer;
+  [[maybe_unused]] auto announced = [&](bool largeM) {
+    return kernel::blockBytes(kernel::FuncOp(func_), kernel::Memory::Shared, model_.bytes("real"), largeM);
+  };
+  assert(shared_ <= announced(false) && (!hasLargeM() || largeMShared_ <= announced(true)) &&
+         "launches ask for what the function has");
 }
 
 void KernelEmitter::emitOfThreads(Operation *op) {
@@ -273,10 +278,9 @@ void KernelEmitter::emitShared(kernel::LocalOp op, const std::string &element, c
   for (auto [axis, extent] : llvm::enumerate(op.getType().getShape()))
     extents +=
         (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
-  kernel::ProductOp product = largeMTiles() > 1 ? kernel::productOfTiles(func_) : kernel::ProductOp();
-  if (product && product.getInto() == op.getResult()) {
+  if (kernel::largeMTiles(op) > 1) {
     all = scope_->fresh(name + "_of_tiles");
-    ofTile_ = element + " *const " + name + " = " + all;
+    arrayOfTile_ = element + " *const " + name + " = " + all;
     sizeOfTile_ = "(" + extents + ")";
     extents = "kTiles * " + extents;
   }

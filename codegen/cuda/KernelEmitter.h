@@ -84,7 +84,7 @@ private:
   std::vector<std::string> sums_; ///< how numbers are added up, in words
   /// Where a block may have several tiles at once: the first one and the one in hand; what begins the
   /// declaration of what the product gives of a tile, and its size.
-  std::string firstTile_, tile_, ofTile_, sizeOfTile_;
+  std::string firstTile_, tile_, arrayOfTile_, sizeOfTile_;
   std::string allSums_; ///< what warps add up of all products
   /// Bytes of the locals that were printed so far.
   int64_t global_ = 0, shared_ = 0, largeMShared_ = 0;

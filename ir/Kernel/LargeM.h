@@ -13,8 +13,8 @@ constexpr int64_t kMostNTilesOfWarp = 5, kLargeMStages = 3;
 /// N tiles that a block has at once of `tiles` tiles of so many outputs each: all; of a single tile an even
 /// number.
 constexpr int64_t largeMNTiles(int64_t outputs, int64_t tiles) {
-  const int64_t ofTile = (outputs + kNTile - 1) / kNTile, half = (ofTile + 1) / 2;
-  return tiles > 1 ? tiles * ofTile : 2 * (half < kMostNTilesOfWarp ? half : kMostNTilesOfWarp);
+  const int64_t nTiles = (outputs + kNTile - 1) / kNTile, half = (nTiles + 1) / 2;
+  return tiles > 1 ? tiles * nTiles : 2 * (half < kMostNTilesOfWarp ? half : kMostNTilesOfWarp);
 }
 /// Bytes of shared memory for these K tiles, and for where the rows of each operand begin.
 constexpr int64_t largeMScratch(int64_t nTiles, int64_t operands) {
@@ -23,19 +23,16 @@ constexpr int64_t largeMScratch(int64_t nTiles, int64_t operands) {
 
 /// Outputs of a product; where it is by tiles, of one.
 int64_t outputsOf(ProductOp product);
-/// The product that a block of large-M tiles computes for several of a stage's tiles, before it does the rest
-/// for one after the other; null: it has one tile at once. It is the stage's only one, begins the loop over
-/// tiles that blocks share, and nothing in the loop writes its operands.
-ProductOp productOfTiles(FuncOp func);
-/// How many tiles that are: as many as warps have registers for, and as there is shared memory for on every
-/// GPU.
+/// How many of a stage's tiles a product computes at once in large-M blocks.
+int64_t largeMTiles(ProductOp product);
+/// How many tiles a local holds there: those of the product that gives it.
+int64_t largeMTiles(LocalOp local);
+/// How many a block does at once there.
 int64_t largeMTiles(FuncOp func);
 /// Bytes of shared memory of a block with large-M tiles. What warps add up of several products has the same
 /// memory.
 int64_t largeMBytes(FuncOp func);
 /// The same of a local: what a product gives is there for each of the tiles.
 int64_t largeMBytes(LocalOp local);
-/// Whether a block has so much shared memory on a GPU that has much.
-bool fitsLargeM(FuncOp func);
 
 } // namespace dbc::kernel

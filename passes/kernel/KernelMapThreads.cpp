@@ -2,11 +2,11 @@
 //
 // kernel-map-threads: who of a GPU's block of threads does what in a stage, where they wait for each other,
 // and where its scratch lies.
-#include "ir/Kernel/LargeM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/kernel/LargeMTiles.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -266,7 +266,7 @@ public:
     });
     func_.walk([](kernel::ForOp loop) { loop.setVector(false); }); // of one thread
     assignScratch(realBytes);
-    addLargeM();
+    addLargeM(func_);
   }
 
   unsigned mappedLoops = 0, barriers = 0;
@@ -281,7 +281,6 @@ private:
   bool runs(kernel::ForOp loop);
   void setBarriers(Block &block, BlockAccesses &pending);
   void assignScratch(int64_t realBytes);
-  void addLargeM();
   Value integer(int64_t number, Location loc) {
     return arith::ConstantOp::create(b_, loc, b_.getI32IntegerAttr(number));
   }
@@ -536,23 +535,6 @@ void ThreadMapper::assignScratch(int64_t realBytes) {
     used += bytes;
     local.setMemory(used <= kernel::kSharedOfAll ? kernel::Memory::Shared : kernel::Memory::Global);
   }
-}
-
-/// A stage whose blocks are one M tile of the tensor cores may have many in one, if its scratch then fits on
-/// a GPU that has much; where it is more than kSharedOfAll, launches ask the GPU.
-void ThreadMapper::addLargeM() {
-  int64_t rows = 0;
-  bool tensorCores = false, shared = true;
-  func_.walk([&](Operation *op) {
-    if (auto blocks = dyn_cast<kernel::BlocksOp>(op))
-      rows = blocks.getSize();
-    else if (auto product = dyn_cast<kernel::ProductOp>(op))
-      tensorCores |= product.getSums() != nullptr;
-    else if (auto local = dyn_cast<kernel::LocalOp>(op))
-      shared &= local.getMemory() == kernel::Memory::Shared;
-  });
-  if (tensorCores && shared && rows == kernel::kMTile && kernel::fitsLargeM(func_))
-    func_.setLargeM(kernel::kLargeMRows);
 }
 
 struct KernelMapThreadsPass : impl::KernelMapThreadsBase<KernelMapThreadsPass> {
