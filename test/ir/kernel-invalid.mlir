@@ -832,6 +832,15 @@ kernel.product %c rows(%r) [4] with @w table %x : !kernel.local<8x4xf32> into %x
 
 // -----
 
+// Several tiles at once are those of large-M blocks.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.product' op computes several tiles at once in a function without large-M tiles}}
+kernel.product %c rows(%r) [4] with @w into %x : <8x4xf32> {large_m_tiles = 2 : i64}
+
+// -----
+
 // A tile is the counter of a loop over tiles.
 %c = arith.constant 0 : i32
 %x = kernel.local : !kernel.local<8x4xf32>
