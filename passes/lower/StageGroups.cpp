@@ -6,11 +6,22 @@ using namespace mlir;
 
 namespace dbc::passes {
 
+/// Whether it does nothing but fill rows with constants.
+static bool isFill(StageGroups::Group group) {
+  return llvm::all_of(group, [](const auto *action) {
+    return action->value && action->value.template getDefiningOp<arith::ConstantOp>() &&
+           llvm::none_of(action->writes, llvm::IsaPred<batch::AccumulateOp>);
+  });
+}
+
 void StageGroups::write(Group group) {
+  const SmallVector<int64_t> shape = plan.shapeOf(*group[0]);
   w.rows([&] {
-    w.inVectors(plan.shapeOf(*group[0]), [&](LoopWriter::EachElement each) {
-      each([&](ValueRange at) { writeElements(group, at); });
-    });
+    if (isFill(group)) // compilers make a call of memset of a whole loop, which writes lines without reading
+                       // them
+      return w.loops(shape, [&](ValueRange at) { writeElements(group, at); });
+    w.inVectors(
+        shape, [&](LoopWriter::EachElement each) { each([&](ValueRange at) { writeElements(group, at); }); });
   });
 }
 

@@ -184,6 +184,21 @@ template <class Real> double sum_of_squares(const Real *gradient, const Gradient
   return squares.sum();
 }
 
+template <class Real>
+inline __attribute__((always_inline)) bool has_finite(const Real *gradient, size_t count) {
+  constexpr size_t kSums = 16; // each of its own, so that they are vectors
+  float sums[kSums] = {};      // of 0 times each element, which is 0 where that is finite
+  size_t i = 0;
+  for (; i + kSums <= count; i += kSums)
+    for (size_t k = 0; k < kSums; ++k)
+      sums[k] += static_cast<float>(gradient[i + k]) * 0;
+  for (; i < count; ++i)
+    sums[0] += static_cast<float>(gradient[i]) * 0;
+  return std::all_of(sums, sums + kSums, [](float sum) { return sum == 0; });
+}
+DBC_CLONES bool is_finite(const float *gradient, size_t count) { return has_finite(gradient, count); }
+DBC_CLONES bool is_finite(const double *gradient, size_t count) { return has_finite(gradient, count); }
+
 /// Whether a gradient is one of a parameter of `size` elements.
 bool fits(const Outputs &outputs, int32_t param, size_t size) {
   const GradientRows rows = outputs.gradient_rows(param);
@@ -294,6 +309,25 @@ Status Optimizer::check(const Weights &weights, const Outputs &outputs) const {
              : bad("there is no gradient: the last run of the loss failed, was none, or was to give none");
 }
 
+static Status not_finite(const Weights &weights, int32_t param) {
+  return Status::error(Code::bad_call, weights.info().name + ": the gradient of `" +
+                                           weights.info().params[param].name + "` is not finite");
+}
+
+Status Optimizer::test_finite(const Weights &weights, const Outputs &outputs) const {
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    if (!takes_part(param, outputs))
+      continue;
+    const GradientRows rows = outputs.gradient_rows(param);
+    const size_t count =
+        rows ? static_cast<size_t>(rows.count) * static_cast<size_t>(rows.width) : weights.size(param);
+    const double *wide = outputs.gradient_f64(param);
+    if (!(wide ? is_finite(wide, count) : is_finite(outputs.gradient_f32(param), count)))
+      return not_finite(weights, param);
+  }
+  return Status();
+}
+
 /// In the order of parameters.
 Status Optimizer::norm(const Weights &weights, const Outputs &outputs, float &norm) const {
   double squares = 0;
@@ -305,8 +339,7 @@ Status Optimizer::norm(const Weights &weights, const Outputs &outputs, float &no
     const double sum = wide ? sum_of_squares(wide, rows, weights.size(param))
                             : sum_of_squares(outputs.gradient_f32(param), rows, weights.size(param));
     if (!std::isfinite(sum))
-      return Status::error(Code::bad_call, weights.info().name + ": the gradient of `" +
-                                               weights.info().params[param].name + "` is not finite");
+      return not_finite(weights, param);
     squares += sum;
   }
   norm = static_cast<float>(std::sqrt(squares));
@@ -332,8 +365,10 @@ void Optimizer::make_room(const Weights &weights, const Outputs &outputs) {
 Status Optimizer::step(Weights &weights, const Outputs &outputs) {
   if (Status status = check(weights, outputs); !status.ok())
     return status;
+  const bool clips = options_.clip_norm > 0;
   float norm = 0;
-  if (Status status = this->norm(weights, outputs, norm); !status.ok())
+  if (Status status = clips ? this->norm(weights, outputs, norm) : test_finite(weights, outputs);
+      !status.ok())
     return status;
   try {
     make_room(weights, outputs);
@@ -341,7 +376,7 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
     return Status::error(Code::limit, weights.info().name + ": not enough memory for the optimizer's state");
   }
   // As torch.nn.utils.clip_grad_norm_ has it.
-  const float scale = options_.clip_norm > 0 ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
+  const float scale = clips ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
   for (int32_t param = 0; param < weights.count(); ++param) {
     ParamChange &change = changes_[param];
     change.kind = ParamChange::Kind::None;

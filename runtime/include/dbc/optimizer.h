@@ -101,6 +101,7 @@ private:
   Setting &setting(int32_t param);
   Setting setting_of(int32_t param) const;
   Status check(const Weights &weights, const Outputs &outputs) const;
+  Status test_finite(const Weights &weights, const Outputs &outputs) const;
   Status norm(const Weights &weights, const Outputs &outputs, float &norm) const;
   void make_room(const Weights &weights, const Outputs &outputs);
   bool takes_part(int32_t param, const Outputs &outputs) const {
