@@ -139,13 +139,19 @@ void CpuFunctionEmitter::emitOuter(kernel::OuterOp op) {
   const int64_t most = op.getMost(), height = op.getHeight(), outputs = op.getOutputs();
   std::string a = rowsOf(op.getA().getDefiningOp<kernel::RowsOp>(), height, op.getCount(), most),
               x = rowsOf(op.getX().getDefiningOp<kernel::RowsOp>(), outputs, op.getCount(), most);
+  std::string tiles;
+  if (!op.getTiles().empty())
+    tiles =
+        ", {" +
+        commas({use(op.getTiles()[0]).text, use(op.getTiles()[1]).text, std::to_string(*func_.getTiles())}) +
+        "}";
   const int64_t bytes = model_.bytes("real"), width = 64 / bytes,
                 padded = (outputs + width - 1) / width * width;
   constexpr int64_t kMostTileRows = 12; // dbc::outer_products_memory says what memory is wanted
   std::string memory = scratchPointer("real", most * (padded + height + kMostTileRows - 1) * bytes);
   out_->line("dbc::add_outer_products<real>(" +
              commas({use(op.getCount()).text, a, std::to_string(height), x, std::to_string(outputs), memory,
-                     arrayName(op.getInto())}) +
+                     arrayName(op.getInto()) + tiles}) +
              ");");
 }
 

@@ -492,11 +492,13 @@ def Kernel_OuterOp : Kernel_UserOp<"outer", [MemoryEffects<[MemRead, MemWrite]>]
   let summary = "Adds the outer products of the rows of a block to the one row of a buffer over the batch";
   let description = [{
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
-    of which a or x is all zeros add nothing. The block has `count` rows, at most `most`.
+    of which a or x is all zeros add nothing. The block has `count` rows, at most `most`. With `tiles`, the bounds of the
+    function's tiles that are asked for, only their share of the rows i.
   }];
   let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,
-                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into);
-  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs `into` $into attr-dict";
+                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles);
+  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs `into` $into (`tiles` `(` $tiles^ `)`)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Kernel_GemmOp : Kernel_UserOp<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -214,6 +214,13 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult OuterOp::verify() {
+  auto func = (*this)->getParentOfType<FuncOp>();
+  if (!getTiles().empty() && (getTiles().size() != 2 || !func || !func.getTiles()))
+    return emitOpError("has no bounds of tiles of its function");
+  return success();
+}
+
 LogicalResult OuterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return lookUp<BufferOp>(*this, getIntoAttr(), "buffer of such a matrix", symbols, [&](BufferOp buffer) {
     return dyn::extents(buffer.getType()) == ArrayRef({getHeightAttr().getInt(), getOutputsAttr().getInt()});

@@ -59,6 +59,9 @@ struct Traffic {
         operations += n;
       } else if (batch::isWrite(op)) {
         written.add(op->getOperand(0).getType());
+        if (auto accumulate = dyn_cast<batch::AccumulateOp>(op); accumulate && accumulate.getOuter())
+          operations += 2 * dyn::extents(accumulate.getValue().getType())[0] *
+                        dyn::extents(accumulate.getOuter().getType())[0];
       }
     });
   }

@@ -125,7 +125,7 @@ void StageProducts::multiply(linalg::ContractOp op, const MatMul &product) {
 void StageProducts::outer(batch::AccumulateOp op) {
   kernel::OuterOp::create(b, op.getLoc(), w.count(), w.rowsOfBlock(), rowsOf(op.getValue(), 0),
                           dyn::extents(op.getValue().getType())[0], rowsOf(op.getOuter(), 0),
-                          dyn::extents(op.getOuter().getType())[0], op.getBuffer());
+                          dyn::extents(op.getOuter().getType())[0], op.getBuffer(), /*tiles=*/ValueRange());
 }
 
 /// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in

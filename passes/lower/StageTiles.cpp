@@ -62,11 +62,65 @@ void StageTiles::share(kernel::FuncOp func) {
   int64_t count = cast<IntegerAttr>(tiles.getValue()).getInt();
   if (writes || count < 2 * kFewestTiles)
     return;
+  auto [begin, end] = addBounds(func, count);
+  loop.getLowMutable().assign(begin);
+  loop.getHighMutable().assign(end);
+}
+
+std::pair<Value, Value> StageTiles::addBounds(kernel::FuncOp func, int64_t count) {
   Block &entry = func.getBody().front();
   auto bound = [&](StringRef name) { return entry.addArgument(w.b.getI32Type(), w.named(name)); };
-  loop.getLowMutable().assign(bound("tile_begin"));
-  loop.getHighMutable().assign(bound("tile_end"));
+  Value begin = bound("tile_begin"), end = bound("tile_end");
   func.setTiles(count);
+  return {begin, end};
+}
+
+/// What else is added up, the gradient of a bias mostly, the thread with the first tile does.
+void StageTiles::shareSums(kernel::FuncOp func) {
+  constexpr int64_t kTileRows = 12; // dbc::kMostTileRows
+  int64_t count = 0;
+  SmallVector<kernel::OuterOp> sums;
+  SmallVector<Operation *> others;
+  for (auto blocks : func.getBody().getOps<kernel::BlocksOp>())
+    for (Operation &op : blocks.getBody().front().without_terminator()) {
+      if (auto sum = dyn_cast<kernel::OuterOp>(op)) {
+        sums.push_back(sum);
+        count = std::max(count, int64_t(llvm::divideCeil(sum.getHeight(), kTileRows)));
+        continue;
+      }
+      bool stores = false, makes = false; // what all threads need each makes for itself
+      op.walk([&](Operation *inner) {
+        stores |= isa<kernel::StoreOp>(inner);
+        makes |= isa<kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp>(inner);
+      });
+      if (stores && (makes || op.getNumResults() > 0))
+        return;
+      if (stores)
+        others.push_back(&op);
+      else if (op.walk([](Operation *inner) {
+                   return isa<kernel::ProductOp, kernel::MultiplyOp>(inner) ||
+                                  inner->hasTrait<kernel::FailsInput>()
+                              ? WalkResult::interrupt()
+                              : WalkResult::advance();
+                 }).wasInterrupted())
+        return;
+    }
+  if (count < 2 * kFewestTiles)
+    return;
+  auto [begin, end] = addBounds(func, count);
+  for (kernel::OuterOp sum : sums)
+    sum.getTilesMutable().assign({begin, end});
+  for (Operation *op : others) {
+    OpBuilder b(op);
+    Value zero = arith::ConstantOp::create(b, op->getLoc(), b.getI32IntegerAttr(0));
+    Value isFirst = arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::eq, begin, zero);
+    auto first = kernel::IfOp::create(b, op->getLoc(), TypeRange(), isFirst);
+    for (Region *region : {&first.getThen(), &first.getOtherwise()}) {
+      OpBuilder inside = OpBuilder::atBlockEnd(&region->emplaceBlock());
+      kernel::YieldOp::create(inside, op->getLoc(), ValueRange());
+    }
+    op->moveBefore(first.getThen().front().getTerminator());
+  }
 }
 
 } // namespace dbc::passes

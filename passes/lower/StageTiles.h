@@ -20,8 +20,13 @@ public:
   void write(const StageStep &step);
   /// Lets callers choose which tiles are computed, where all of the function is one loop over them.
   void share(kernel::FuncOp func);
+  /// The same where it adds outer products up: a tile is some rows of the sums. The order of additions stays.
+  void shareSums(kernel::FuncOp func);
 
 private:
+  /// Gives a function bounds of its `count` tiles.
+  std::pair<mlir::Value, mlir::Value> addBounds(kernel::FuncOp func, int64_t count);
+
   const StagePlan &plan;
   RowWriter &w;
   StageLocals &locals;

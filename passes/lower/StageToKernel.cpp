@@ -23,6 +23,7 @@ LogicalResult StageToKernel::run() {
       write(step);
   });
   tiles.share(func);
+  tiles.shareSums(func);
   return success(order.isComplete() && !expressions.hasFailed());
 }
 

@@ -417,12 +417,17 @@ template <class Real> void cut(const Real *from, int32_t count, int32_t width, R
 
 template <class Real>
 void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
-                        Real *memory, Real *sum) {
+                        Real *memory, Real *sum, TileShare share) {
   constexpr int32_t width = kPanelBytes / sizeof(Real);
+  const int64_t pieces = (height + kMostTileRows - 1) / kMostTileRows;
+  const auto row_of = [&](int32_t tile) {
+    return static_cast<int32_t>(std::min<int64_t>(height, pieces * tile / share.of * kMostTileRows));
+  };
+  const int32_t begin = row_of(share.begin), here = row_of(share.end) - begin;
   const int32_t padded = (outputs + width - 1) / width * width, tile = kernels().tile_rows;
-  OuterOperands<Real> operands{0, memory, memory + static_cast<int64_t>(padded) * rows,
-                               static_cast<int64_t>(rows) * width, static_cast<int64_t>(rows) * tile};
   Real *panels = memory, *tiles = memory + static_cast<int64_t>(padded) * rows;
+  OuterOperands<Real> operands{0, panels, tiles, static_cast<int64_t>(rows) * width,
+                               static_cast<int64_t>(rows) * tile};
   const auto all_zero = [](const Real *numbers, int32_t count) {
     return std::all_of(numbers, numbers + count, [](Real number) { return number == 0; });
   };
@@ -430,19 +435,19 @@ void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x
     if (all_zero(a.at(r), height) || all_zero(x.at(r), outputs))
       continue;
     cut(x.at(r), outputs, width, panels, operands.panel_size);
-    cut(a.at(r), height, tile, tiles, operands.tile_size);
+    cut(a.at(r) + begin, here, tile, tiles, operands.tile_size);
     panels += width;
     tiles += tile;
     ++operands.rows;
   }
   if (operands.rows > 0)
-    run_outer(operands, height, outputs, sum);
+    run_outer(operands, here, outputs, sum + static_cast<int64_t>(begin) * outputs);
 }
 
-template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *,
-                                        float *);
+template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *, float *,
+                                        TileShare);
 template void add_outer_products<double>(int32_t, Rows<double>, int32_t, Rows<double>, int32_t, double *,
-                                         double *);
+                                         double *, TileShare);
 template class Packed<float>;
 template class Packed<double>;
 template void bias_alone<float>(const Panels<float> &, float *);

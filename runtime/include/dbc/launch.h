@@ -16,8 +16,10 @@ namespace dbc {
 struct StageCost {
   int64_t read, written, gathers; ///< bytes, bytes, rows read through an index, all for one row
   int64_t operations;             ///< of its products, for one row
-  int32_t grain;                  ///< fewer than twice as many rows are not worth a second thread
+  int32_t grain;                  ///< fewer than twice as many rows are not worth a second thread; kOneSum
 };
+/// The grain of a stage that adds its rows up: all of them are one thread's, which has some tiles of the sum.
+constexpr int32_t kOneSum = std::numeric_limits<int32_t>::max();
 
 /// What one thread computes of a launch.
 struct Share {
@@ -168,8 +170,8 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
     // A row may be worth several threads, where they share its tiles.
     const int64_t worth =
         std::max<int64_t>(rows / stage.cost.grain, rows * stage.cost.operations / kWorthThread);
-    const Shares shares =
-        share_out(rows, stage.tiles, std::min<int64_t>(run.pool.threads(), std::max<int64_t>(worth, 1)));
+    const Shares shares = share_out(stage.cost.grain == kOneSum ? 1 : rows, stage.tiles,
+                                    std::min<int64_t>(run.pool.threads(), std::max<int64_t>(worth, 1)));
     run.pool.run(shares.rows * shares.tiles, [&](int32_t item, int32_t on) {
       stage.compute(plan, share_of(shares, item, begin, end, stage.tiles), run.scratch<char>(on, scratch));
     });

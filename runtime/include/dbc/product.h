@@ -195,19 +195,26 @@ template <class Real>
 void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t slices, int32_t outputs,
               Real *memory, Real *y);
 
+/// Tiles begin .. end - 1 of `of` that a sum of outer products is cut into, kMostTileRows rows of it or more
+/// each.
+struct TileShare {
+  int32_t begin = 0, end = 1, of = 1;
+};
+/// Rows of the sum that are computed at once: at most.
+constexpr int32_t kMostTileRows = 12;
+
 /// sum[i, j] += the sum over rows r of a[r, i] * x[r, j], in the order of r: what rows give to the gradient
 /// of a matrix. A row that is all zeros in a or in x adds nothing, whatever the other one has there.
 ///
 /// height    elements of a row of a, rows of `sum`
 /// outputs   elements of a row of x, columns of `sum`
 /// memory    scratch: outer_products_memory(rows, height, outputs) elements, aligned as b of `multiply`
+/// share     which rows of `sum`; the shares of several calls, which may be of several threads, make it whole
 ///
 /// The sum over `rows` rows is added at once. Allocates nothing.
 template <class Real>
 void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
-                        Real *memory, Real *sum);
-/// Rows of `sum` that are computed at once: at most.
-constexpr int32_t kMostTileRows = 12;
+                        Real *memory, Real *sum, TileShare share = {});
 template <class Real> constexpr int64_t outer_products_memory(int64_t rows, int64_t height, int64_t outputs) {
   constexpr int64_t width = 64 / sizeof(Real);
   const int64_t padded = (outputs + width - 1) / width * width;
@@ -215,9 +222,9 @@ template <class Real> constexpr int64_t outer_products_memory(int64_t rows, int6
 }
 
 extern template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *,
-                                               float *);
+                                               float *, TileShare);
 extern template void add_outer_products<double>(int32_t, Rows<double>, int32_t, Rows<double>, int32_t,
-                                                double *, double *);
+                                                double *, double *, TileShare);
 extern template class Packed<float>;
 extern template class Packed<double>;
 template <>
