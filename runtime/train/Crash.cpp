@@ -15,6 +15,9 @@ constexpr int kInternal = 70;
 /// The command line as it was typed. Static: it is read in a signal handler.
 char typed[4096];
 
+/// Adds to it as much as there is room for.
+void keep(const char *text) { std::strncat(typed, text, sizeof(typed) - std::strlen(typed) - 1); }
+
 void say(const char *text) {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0)
     _exit(kInternal);
@@ -39,9 +42,10 @@ void report_internal_error(const char *what) {
 }
 
 void report_crashes(int argc, char **argv) {
-  for (int i = 0; i < argc; ++i)
-    std::strncat(std::strncat(typed, " ", sizeof(typed) - std::strlen(typed) - 1), argv[i],
-                 sizeof(typed) - std::strlen(typed) - 1);
+  for (int i = 0; i < argc; ++i) {
+    keep(" ");
+    keep(argv[i]);
+  }
 #ifndef __SANITIZE_ADDRESS__  // its own report says more
   static char stack[1 << 16]; // a stack that overflowed cannot be used
   stack_t alternative = {};
