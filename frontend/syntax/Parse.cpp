@@ -5,6 +5,7 @@
 #include "frontend/syntax/Parse.h"
 
 #include "frontend/syntax/BuildAst.h"
+#include "frontend/syntax/ParseTree.h"
 #include "frontend/syntax/SyntaxErrors.h"
 #include "frontend/syntax/Tokens.h"
 
@@ -21,10 +22,11 @@ namespace {
 
 class FileParser {
 public:
-  FileParser(uint32_t file, DiagnosticEngine &diags)
-      : diags_(diags), ranges_(file, diags.sources().file(file)), input_(std::string(ranges_.text())),
-        lexer_(&input_), tokens_(&lexer_), parser_(&tokens_),
-        errors_(std::make_shared<SyntaxErrors>(ranges_, diags)), builder_(ranges_, diags) {
+  FileParser(uint32_t file, DiagnosticEngine &diags, const SeeTree &see)
+      : see_(see), diags_(diags), errorsBefore_(diags.errorCount()),
+        ranges_(file, diags.sources().file(file)), input_(std::string(ranges_.text())), lexer_(&input_),
+        tokens_(&lexer_), parser_(&tokens_), errors_(std::make_shared<SyntaxErrors>(ranges_, diags)),
+        builder_(ranges_, diags) {
     lexer_.removeErrorListeners();
     parser_.removeErrorListeners();
     parser_.setErrorHandler(errors_);
@@ -35,6 +37,7 @@ public:
 private:
   Token *here() { return tokens_.LT(1); }
   size_t next() { return here()->getType(); }
+  bool foundErrors() const { return diags_.errorCount() != errorsBefore_; }
   void skipToDeclaration();
   void wrongStart();
 
@@ -45,6 +48,8 @@ private:
     try {
       auto *tree = (parser_.*rule)();
       build(tree);
+      if (see_ && !foundErrors())
+        see_(*tree, ranges_);
     } catch (const antlr4::ParseCancellationException &) {
       tokens_.seek(std::max(errors_->stoppedAt(), start));
       if (tokens_.index() == start && next() != Token::EOF)
@@ -57,7 +62,9 @@ private:
     tokens_.seek(index);
   }
 
+  const SeeTree &see_;
   DiagnosticEngine &diags_;
+  const size_t errorsBefore_;
   TokenRanges ranges_;
   antlr4::ANTLRInputStream input_;
   syntax::DynLexer lexer_;
@@ -97,7 +104,6 @@ void FileParser::wrongStart() {
 }
 
 std::unique_ptr<File> FileParser::parse() {
-  size_t errorsBefore = diags_.errorCount();
   auto file = std::make_unique<File>();
   file->id = ranges_.file();
   tokens_.fill();
@@ -123,22 +129,26 @@ std::unique_ptr<File> FileParser::parse() {
       read(&DynParser::decl, [&](auto *tree) { builder_.decl(tree, file->decls); });
     } else {
       // A brace too many is often what an earlier mistake left over.
-      if (next() != DynParser::RBRACE || diags_.errorCount() == errorsBefore)
+      if (next() != DynParser::RBRACE || !foundErrors())
         wrongStart();
       tokens_.consume();
       skipToDeclaration();
     }
   }
-  return diags_.errorCount() == errorsBefore ? std::move(file) : nullptr;
+  return foundErrors() ? nullptr : std::move(file);
 }
 
 } // namespace
 
 std::unique_ptr<File> parseFile(uint32_t file, DiagnosticEngine &diags) {
+  return parseFile(file, diags, SeeTree());
+}
+
+std::unique_ptr<File> parseFile(uint32_t file, DiagnosticEngine &diags, const SeeTree &see) {
   if (!checkText(file, diags))
     return nullptr;
   try {
-    return FileParser(file, diags).parse();
+    return FileParser(file, diags, see).parse();
   } catch (const std::exception &e) {
     diags.error({file, 0, 0}, std::string("the parser failed: ") + e.what() + "; this is a bug of dbc");
     return nullptr;
