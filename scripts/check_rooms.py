@@ -13,8 +13,9 @@ import sys
 RULES = {
     "frontend/syntax": [],
     "frontend/check": ["frontend/syntax"],
+    "frontend/format": ["frontend/syntax"],
     "frontend/lower": ["frontend/syntax", "frontend/check", "ir", "llvm"],
-    "frontend": ["frontend/syntax", "frontend/check"],
+    "frontend": ["frontend/syntax", "frontend/check", "frontend/format"],
     "ir": ["llvm"],
     "passes/dyn": ["passes", "ir", "llvm"],
     "passes/batch": ["passes", "ir", "llvm"],

@@ -112,6 +112,7 @@ def mapping_seeds():
 TARGETS = {
     "parse": (model_seeds, 8192, ["-dict=" + os.path.join(ROOT, "frontend/fuzz/dyn.dict")]),
     "check": (model_seeds, 8192, ["-dict=" + os.path.join(ROOT, "frontend/fuzz/dyn.dict")]),
+    "format": (model_seeds, 4096, ["-dict=" + os.path.join(ROOT, "frontend/fuzz/dyn.dict")]),
     "instances": (instance_seeds, 4096, []),
     "npy": (npy_seeds, 512, []),
     "safetensors": (safetensors_seeds, 1024, []),
