@@ -49,6 +49,9 @@ struct Options {
   std::string from;                 ///< weights map: a file of another program
   std::string mapping;              ///< weights map: a mapping file; empty with --suggest
   bool suggest = false;             ///< weights map
+  std::vector<std::string> files;   ///< fmt: none, or -: stdin
+  bool formatInPlace = false;       ///< fmt
+  bool formatCheck = false;         ///< fmt
 };
 
 Exit compileCommand(const Options &options);
@@ -62,6 +65,7 @@ Exit trainCommand(const Options &options);
 Exit explainErrorCommand(const Options &options);
 Exit newCommand(const Options &options);
 Exit weightsMapCommand(const Options &options);
+Exit formatCommand(const Options &options);
 
 /// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after
 /// a message.

@@ -60,10 +60,12 @@ public:
         ->check(oneOf({"tree", "sequence", "graph", "lattice"}))
         ->default_str("");
     commands.push_back({project, newCommand});
-    // A name that will mean something: better said than "unknown".
-    CLI::App *format = app.add_subcommand("fmt", "not supported yet")->group("");
-    format->allow_extras();
-    commands.push_back({format, nullptr});
+    CLI::App *format = app.add_subcommand("fmt", "print .dyn files formatted");
+    format->add_option("FILE", o.files, "what is formatted; stdin if there is none, or -");
+    format->add_flag("-i", o.formatInPlace, "write the files themselves instead, those that change");
+    format->add_flag("--check", o.formatCheck,
+                     "print nothing; name files that would change, with exit code 1");
+    commands.push_back({format, formatCommand});
   }
   std::vector<Command> commands;
 
@@ -533,16 +535,12 @@ int dispatch(int argc, char **argv) {
   }
   for (const Command &command : line.commands)
     if (command.app->parsed()) {
-      if (command.function) {
-        if (options.watch)
-          watch(options, command.function);
-        Exit exit = command.function(options);
-        if (llvm::Error error = flushStdout())
-          return fail(std::move(error));
-        return exit;
-      }
-      std::cerr << "dbc: error: `" << command.app->get_name() << "` is not supported yet\n";
-      return kUsage;
+      if (options.watch)
+        watch(options, command.function);
+      Exit exit = command.function(options);
+      if (llvm::Error error = flushStdout())
+        return fail(std::move(error));
+      return exit;
     }
   return kUsage;
 }

@@ -8,7 +8,8 @@ What the line that opens a block says:
                         command may fail, and must, where `error:` or `"error":` stands there. `...` is any text, alone on a
                         line any lines; numbers with a point may differ by 1e-4, as results do between machines.
   ```sh                 commands that succeed and whose words do not matter
-  ```LANG file=NAME     a file; .dyn files must pass `dbc check` without a word, others must be named by a later command or file
+  ```LANG file=NAME     a file; .dyn files must pass `dbc check` and `dbc fmt --check` without a word, others must be named by
+                        a later command or file
   ```LANG not-run: WHY  not run; a program of the repository that it calls must exist
 /path/to/dbc in a document stands for ROOT, and /path/to/dbc/build for BUILD. In the text, links and code spans that name files
 of the repository must name existing ones, and code spans with a dbc command may have only options that its --help lists.
@@ -98,7 +99,7 @@ def run_block(language, info, content, folder, root, later):
         with open(os.path.join(folder, name), "w") as file:
             file.write(content)
         if name.endswith(".dyn"):
-            code, printed = run(f"dbc check {name}", folder)
+            code, printed = run(f"dbc check {name} && dbc fmt --check {name}", folder)
             if code or printed:
                 raise Wrong(printed)
         elif not re.search(r"cmake -" if name.endswith("CMakeLists.txt") else re.escape(name), later):
