@@ -23,6 +23,12 @@ const char *code_name(Code code) {
     return "io";
   case Code::internal:
     return "internal";
+  case Code::unavailable:
+    return "unavailable";
+  case Code::cancelled:
+    return "cancelled";
+  case Code::deadline:
+    return "deadline";
   }
   return "internal";
 }

@@ -18,7 +18,11 @@ enum class Code : uint8_t {
   bad_call,    ///< the interface was used wrongly (a batch of another model, an output that is too small)
   limit,       ///< no memory, or more than 2^31 - 1 rows
   io,          ///< a file could not be read or written
-  internal     ///< a mistake in dbc
+  internal,    ///< a mistake in dbc
+  // Of a Batcher alone (dbc/batcher.h):
+  unavailable, ///< takes no request now: too many wait, or it was closed
+  cancelled,   ///< nobody wants the answer any more
+  deadline     ///< it was not run in time
 };
 
 /// The code's name as it stands in JSON, e.g. "bad_input".
