@@ -32,6 +32,7 @@ RULES = {
     "driver/weights/fuzz": ["driver/weights", "frontend/syntax", "runtime", "runtime/fuzz", "runtime/tests"],
     "driver": ["driver/weights", "ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*", "llvm"],
     "runtime": [],
+    "runtime/serve": ["runtime"],
     "runtime/train": ["runtime"],
     "runtime/fuzz": ["runtime", "runtime/tests"],
     "runtime/tests": ["runtime", "runtime/train"],

@@ -3,7 +3,8 @@
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
-# `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
+# `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS),
+# `httplib` (the example that serves, which needs cpp-httplib).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
 # the random ones), %compilers (of elementwise_full.test),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
@@ -81,6 +82,8 @@ if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("gpu")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):
     config.available_features.add("bench")
+if os.path.exists(os.path.join(config.dbc_build_root, "examples", "serve", "serve")):
+    config.available_features.add("httplib")
 
 # Compiled models are shared between tests and runs, but not with the user's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")

@@ -156,9 +156,7 @@ TEST_F(Gated, NobodyWaitsLongerThanTheDelay) {
 }
 
 TEST_F(Gated, WithoutDelayWhatIsThereIsTaken) {
-  BatcherOptions options;
-  options.max_delay = 0ns;
-  start(options);
+  start();
   Pending a = batcher->submit(1), b = batcher->submit(2);
   gate.open();
   EXPECT_EQ(result(a) + result(b), "24");

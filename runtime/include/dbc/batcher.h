@@ -21,12 +21,11 @@ namespace dbc {
 
 /// How a Batcher gathers.
 struct BatcherOptions {
-  std::string name = "batcher"; ///< stands in messages and counters: the model's, say
-  int32_t max_batch = 64;       ///< requests in a batch, at most
-  /// For how long after a request has come a worker that is free may still wait for more, see Batcher.
-  std::chrono::nanoseconds max_delay = std::chrono::microseconds(500);
-  int32_t max_waiting = 1024; ///< requests in the queue, at most
-  int32_t workers = 1;        ///< threads that run batches
+  std::string name = "batcher";          ///< stands in messages and counters: the model's, say
+  int32_t max_batch = 64;                ///< requests in a batch, at most
+  std::chrono::nanoseconds max_delay{0}; ///< for how long a request may wait for others, see Batcher
+  int32_t max_waiting = 1024;            ///< requests in the queue, at most
+  int32_t workers = 1;                   ///< threads that run batches
 };
 
 /// How many values were in which range.
@@ -205,11 +204,15 @@ private:
 ///   dbc::Pending<Scores> pending = batcher.submit(tree);
 ///   dbc::Status status = pending.get(&scores);
 ///
-/// The queue is first in, first out. A worker that is free takes all that waits, `max_batch` at most, as soon
-/// as as many wait as its batcher's last batch had, or the oldest has waited for `max_delay`. So a client
-/// that comes alone never waits for others; while a batch runs, the next one gathers; and clients that got
-/// their answers together, and ask again, are waited for rather than split. Nothing waits behind an idle
-/// worker for longer than `max_delay`; 0 takes what there is, always.
+/// The queue is first in, first out. By default a worker that is free takes at once all that waits,
+/// `max_batch` at most: the next batch gathers while one is computed, batches grow with the load, and no
+/// processor is idle while a request waits. That is best where requests are computed about as fast alone as
+/// together, as on a CPU (docs/serving.md has figures).
+///
+/// With `max_delay` it takes them as soon as as many wait as there were in the last batch, or the oldest has
+/// waited for so long. Clients that got their answers together and ask again are then computed together
+/// again, which pays where a batch takes about as long as a request alone; who comes alone still waits for
+/// nobody, but for the first time after a batch of several.
 ///
 /// Thread-safe. Every request that is submitted is done exactly once, whatever happens: refused, cancelled,
 /// expired, failed, or answered.
