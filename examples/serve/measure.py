@@ -4,8 +4,8 @@ at a time, under several loads. Prints a table for Markdown.
 usage: measure.py SERVE [--seconds S] [--rounds N] [--max-delay-us N]
 
 A load is what clients that do not know of one another send, as a share of the most requests a second that the server with
-batches answers to 128 connections that ask again at once; `alone` is one connection. Both servers are measured in turn; numbers are
-medians over the rounds.
+batches answers to 128 connections that ask again at once, the best of the rounds; `alone` is one connection. Both servers are measured in
+turn; numbers are medians over the rounds.
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -60,11 +60,10 @@ class Server:
         return requests / duration * 1e6, p50, p90, p99, total / count
 
     def rate(self, wanted, seconds):
-        """load() at about so many requests a second: pauses are set by what a first try gives."""
-        pause = CONNECTIONS / wanted * 1e3
-        reached = self.load(CONNECTIONS, 1, pause)
-        pause = max(1.0, pause - reached[1] * 1e-3)
-        return self.load(CONNECTIONS, seconds, pause)
+        """load() at about so many requests a second: a first try says what a connection needs beside its pauses."""
+        between = CONNECTIONS / wanted * 1e3
+        needed = CONNECTIONS / self.load(CONNECTIONS, 2, between)[0] * 1e3 - between
+        return self.load(CONNECTIONS, seconds, max(1.0, between - needed))
 
     def stop(self):
         self.process.terminate()
@@ -72,9 +71,9 @@ class Server:
 
 
 def measure(server, most, seconds):
-    """All loads of one round, by their names."""
-    return {"alone": server.load(1, seconds)} | {f"{share:.0%}": server.rate(share * most, seconds) for share in SHARES} | {
-        "as fast as it goes": server.load(CONNECTIONS, seconds)}
+    """All loads, by their names."""
+    return {"alone": server.load(1, seconds), **{f"{share:.0%}": server.rate(share * most, seconds) for share in SHARES},
+            "as fast as it goes": server.load(CONNECTIONS, seconds)}
 
 
 def main():
@@ -90,7 +89,10 @@ def main():
         trees.flush()
         servers = {f"at most {size} in a batch": Server(options.serve, trees.name, size, options.max_delay_us) for size in (64, 1)}
         try:
-            most = next(iter(servers.values())).load(CONNECTIONS, options.seconds)[0]
+            for server in servers.values():
+                server.load(CONNECTIONS, 1)  # warms up
+            batched = next(iter(servers.values()))
+            most = max(batched.load(CONNECTIONS, options.seconds)[0] for _ in range(options.rounds))
             rounds = [{name: measure(server, most, options.seconds) for name, server in servers.items()}
                       for _ in range(options.rounds)]
         finally:
