@@ -394,6 +394,19 @@ TEST_F(Gated, DrainRunsWhatWaits) {
   batcher->stop();
 }
 
+TEST_F(Gated, DrainDoesNotWaitForMore) {
+  BatcherOptions options;
+  options.max_delay = 24h;
+  start(options);
+  Pending a = batcher->submit(1), b = batcher->submit(2);
+  gate.open();
+  EXPECT_EQ(result(a) + result(b), "24");
+  Pending alone = batcher->submit(3); // two are waited for
+  EXPECT_FALSE(alone.wait_until(after(20ms)));
+  batcher->drain();
+  EXPECT_EQ(result(alone), "6");
+}
+
 TEST_F(Gated, StopCancelsWhatWaits) {
   start();
   Pending a = batcher->submit(1);
