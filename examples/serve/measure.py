@@ -4,8 +4,8 @@ at a time, under several loads. Prints a table for Markdown.
 usage: measure.py SERVE [--seconds S] [--rounds N] [--max-delay-us N]
 
 A load is what clients that do not know of one another send, as a share of the most requests a second that the server with
-batches answers to 128 connections that ask again at once, the best of the rounds; `alone` is one connection. Both servers are measured in
-turn; numbers are medians over the rounds.
+batches answered just before, to 128 connections that ask again at once; `alone` is one connection. Both servers are measured in turn;
+numbers are medians over the rounds.
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -70,10 +70,17 @@ class Server:
         self.process.wait()
 
 
-def measure(server, most, seconds):
-    """All loads, by their names."""
-    return {"alone": server.load(1, seconds), **{f"{share:.0%}": server.rate(share * most, seconds) for share in SHARES},
-            "as fast as it goes": server.load(CONNECTIONS, seconds)}
+def measure(servers, seconds):
+    """All loads of one round: numbers by the names of server and load."""
+    numbers, most = {}, None
+    for name, server in servers.items():
+        numbers[name, "alone"] = server.load(1, seconds)
+        full = server.load(CONNECTIONS, seconds)
+        most = most or full[0]
+        for share in SHARES:
+            numbers[name, f"{share:.0%}"] = server.rate(share * most, seconds)
+        numbers[name, "as fast as it goes"] = full
+    return numbers
 
 
 def main():
@@ -91,18 +98,14 @@ def main():
         try:
             for server in servers.values():
                 server.load(CONNECTIONS, 1)  # warms up
-            batched = next(iter(servers.values()))
-            most = max(batched.load(CONNECTIONS, options.seconds)[0] for _ in range(options.rounds))
-            rounds = [{name: measure(server, most, options.seconds) for name, server in servers.items()}
-                      for _ in range(options.rounds)]
+            rounds = [measure(servers, options.seconds) for _ in range(options.rounds)]
         finally:
             for server in servers.values():
                 server.stop()
     print("| | load | requests/s | p50, ms | p90 | p99 | requests in a batch |\n|---|---|---|---|---|---|---|")
-    for name in servers:
-        for load in rounds[0][name]:
-            rate, *percentiles, batch = map(statistics.median, zip(*(measured[name][load] for measured in rounds)))
-            print(f"| {name} | {load} | {rate:.0f} | {' | '.join(f'{us / 1000:.2f}' for us in percentiles)} | {batch:.1f} |")
+    for name, load in rounds[0]:
+        rate, *percentiles, batch = map(statistics.median, zip(*(measured[name, load] for measured in rounds)))
+        print(f"| {name} | {load} | {rate:.0f} | {' | '.join(f'{us / 1000:.2f}' for us in percentiles)} | {batch:.1f} |")
 
 
 main()
