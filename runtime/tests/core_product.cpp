@@ -406,6 +406,43 @@ TEST_P(Product, OuterProductsAddUp) {
   }
 }
 
+/// Shares of the sum's rows, however many, make it whole, with the same bits; each knows of a row that is
+/// zeros, in a, that it adds nothing, though it has only a part of it.
+template <class Real> void shared_outer_products(OuterShape shape) {
+  const auto [rows, height, outputs] = shape;
+  auto a = drawn<Real>(static_cast<size_t>(rows) * height, 1),
+       x = drawn<Real>(static_cast<size_t>(rows) * outputs, 2);
+  if (rows > 2) { // zeros but for the last number of the row, and an infinity: all of the sum is spoilt but
+                  // that row of it
+    std::fill_n(&a[height], height - 1, Real(0));
+    x[outputs] = std::numeric_limits<Real>::infinity();
+  }
+  auto whole = drawn<Real>(static_cast<size_t>(height) * outputs, 3), there = whole;
+  add_outer<Real>(rows, {a.data(), nullptr, height}, height, {x.data(), nullptr, outputs}, outputs, whole);
+  const auto size = static_cast<size_t>(dbc::outer_products_memory<Real>(rows, height, outputs));
+  for (int32_t of : {1, 2, 3, 5, 9})
+    for (int32_t step : {1, 2, of}) {
+      std::vector<Real> sum = there;
+      for (int32_t tile = 0; tile < of; tile += step) {
+        dbc::Array<Real> memory;
+        memory.resize(size);
+        dbc::add_outer_products<Real>(rows, {a.data(), nullptr, height}, height, {x.data(), nullptr, outputs},
+                                      outputs, memory.data(), sum.data(),
+                                      {tile, std::min(of, tile + step), of});
+      }
+      ASSERT_TRUE(same(sum, whole)) << step << " of " << of;
+    }
+}
+
+TEST_P(Product, OuterProductsInShares) {
+  for (OuterShape shape : kOuterShapes) {
+    SCOPED_TRACE(std::to_string(shape.rows) + " " + std::to_string(shape.height) + " " +
+                 std::to_string(shape.outputs));
+    shared_outer_products<float>(shape);
+    shared_outer_products<double>(shape);
+  }
+}
+
 /// Rows that are all zeros in a or in x add nothing, also where the other one is infinite or NaN: the bits
 /// are those without these rows.
 template <class Real> void outer_products_of_zeros(OuterShape shape) {
