@@ -2,6 +2,7 @@
 
 #include "driver/CompiledCode.h"
 #include "driver/Files.h"
+#include "ir/Kernel/Kernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,10 +14,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <dbc/product.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// The compiler plans scratch and shares of sums for the runtime's kernels.
+static_assert(dbc::kernel::kSumTileRows == dbc::kMostTileRows);
 
 namespace dbc::driver {
 

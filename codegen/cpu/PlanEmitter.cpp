@@ -322,11 +322,12 @@ LogicalResult PlanEmitter::functions() {
 std::string PlanEmitter::cost(kernel::FuncOp stage, bool hasProduct) {
   // Where no schedule says it: a row with a product is worth a second thread much sooner than a few
   // additions.
-  const int64_t grain = stage.getGrain().value_or(hasProduct ? 16 : 256);
+  const std::string grain =
+      stage.getSums() ? "dbc::kOneSum" : std::to_string(stage.getGrain().value_or(hasProduct ? 16 : 256));
   return "{" +
          commas({std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
                  std::to_string(stage.getGathers().value_or(0)),
-                 std::to_string(stage.getOperations().value_or(0)), std::to_string(grain)}) +
+                 std::to_string(stage.getOperations().value_or(0)), grain}) +
          "}";
 }
 

@@ -147,8 +147,8 @@ void CpuFunctionEmitter::emitOuter(kernel::OuterOp op) {
         "}";
   const int64_t bytes = model_.bytes("real"), width = 64 / bytes,
                 padded = (outputs + width - 1) / width * width;
-  constexpr int64_t kMostTileRows = 12; // dbc::outer_products_memory says what memory is wanted
-  std::string memory = scratchPointer("real", most * (padded + height + kMostTileRows - 1) * bytes);
+  // dbc::outer_products_memory says what memory is wanted.
+  std::string memory = scratchPointer("real", most * (padded + height + kernel::kSumTileRows - 1) * bytes);
   out_->line("dbc::add_outer_products<real>(" +
              commas({use(op.getCount()).text, a, std::to_string(height), x, std::to_string(outputs), memory,
                      arrayName(op.getInto()) + tiles}) +

@@ -114,12 +114,22 @@ int main(int argc, char **argv) {
     return std::fprintf(stderr, "%s\n", made.message.c_str()), 1;
 
   Predictor predictor(model);
+  // Whole numbers from `least` on.
+  const auto number = [&](int at, int otherwise, int least) {
+    if (at >= argc)
+      return otherwise;
+    char *end = nullptr;
+    const long value = std::strtol(argv[at], &end, 10);
+    if (*argv[at] == 0 || *end != 0 || value < least || value > 1'000'000'000) {
+      std::fprintf(stderr, "usage: serve [PORT [MAX_BATCH [MAX_DELAY_US]]]; `%s` is none of them\n", argv[at]);
+      std::exit(2);
+    }
+    return static_cast<int>(value);
+  };
   dbc::BatcherOptions options;
   options.name = "tree_lstm";
-  if (argc > 2)
-    options.max_batch = std::atoi(argv[2]);
-  if (argc > 3)
-    options.max_delay = std::chrono::microseconds(std::atoi(argv[3]));
+  options.max_batch = number(2, options.max_batch, 1);
+  options.max_delay = std::chrono::microseconds(number(3, 0, 0));
   dbc::Batcher<Tree, Scores> batcher(options, std::ref(predictor));
 
   httplib::Server server;
@@ -137,7 +147,7 @@ int main(int argc, char **argv) {
     response.set_content(dbc::prometheus_text({batcher.counters()}), "text/plain; version=0.0.4");
   });
 
-  const int wanted = argc > 1 ? std::atoi(argv[1]) : 8080;
+  const int wanted = number(1, 8080, 0);
   const char *host = "127.0.0.1";
   const int port =
       wanted != 0 ? (server.bind_to_port(host, wanted) ? wanted : -1) : server.bind_to_any_port(host);

@@ -262,9 +262,9 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
     for (auto [parameter, argument] : llvm::zip(func.arguments, arguments))
       (parameter->type->isKey() ? keys : values).append(argument);
     keys.append(self.at.begin(), self.at.end());
-    auto op =
-        dyn::CallOp::create(builder_, location(expr.range), flatTypes(expr.type, expr.range),
-                            cellSymbol(func, self), keys, values, mlir::FlatSymbolRefAttr(), mlir::ValueRange());
+    auto op = dyn::CallOp::create(builder_, location(expr.range), flatTypes(expr.type, expr.range),
+                                  cellSymbol(func, self), keys, values, mlir::FlatSymbolRefAttr(),
+                                  mlir::ValueRange());
     return Values(op.getResults());
   }
 

@@ -101,8 +101,9 @@ Values Lowering::every(const CallExpr &expr) {
   llvm::SmallVector<mlir::Type> lists{dyn::ListType::get(call.getKeys()[0].getType())};
   for (mlir::Type type : call.getResultTypes())
     lists.push_back(dyn::ListType::get(type));
-  auto all = dyn::CallOp::create(builder_, location(expr.range), lists, call.getCallee(), call.getKeys(),
-                                 call.getValues(), mlir::FlatSymbolRefAttr(), mlir::ValueRange(), /*every=*/true);
+  auto all =
+      dyn::CallOp::create(builder_, location(expr.range), lists, call.getCallee(), call.getKeys(),
+                          call.getValues(), mlir::FlatSymbolRefAttr(), mlir::ValueRange(), /*every=*/true);
   call.erase();
   return Values(all.getResults());
 }

@@ -283,7 +283,8 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` | begin, end | a range of rows of `index_set` (of its order list where it runs `by_time_step` of a scan) |
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment. `blas`: it is one product, which a GPU leaves to a library. `tiles`:
-    how many there are (absent: 1). `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
+    how many there are (absent: 1). `sums`: it adds rows up, in their order, so all of them are one thread's, which may have some
+    of the tiles. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
     scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
     `gathers`, `operations` of products (two a multiply-add). `same_as`: a stage of a program before, which computes the
@@ -291,14 +292,14 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
-      OptionalAttr<I64Attr>:$large_m, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
+      OptionalAttr<I64Attr>:$large_m, UnitAttr:$sums, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
       OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
       OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations, OptionalAttr<SymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
     build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
-          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
@@ -493,7 +494,7 @@ def Kernel_OuterOp : Kernel_UserOp<"outer", [MemoryEffects<[MemRead, MemWrite]>]
   let description = [{
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
     of which a or x is all zeros add nothing. The block has `count` rows, at most `most`. With `tiles`, the bounds of the
-    function's tiles that are asked for, only their share of the rows i.
+    tiles that its function is asked for, only their share of the rows i.
   }];
   let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,
                        Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles);

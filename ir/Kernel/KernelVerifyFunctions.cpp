@@ -216,8 +216,11 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult OuterOp::verify() {
   auto func = (*this)->getParentOfType<FuncOp>();
-  if (!getTiles().empty() && (getTiles().size() != 2 || !func || !func.getTiles()))
-    return emitOpError("has no bounds of tiles of its function");
+  if (!func || !func.getSums())
+    return emitOpError("stands in no function that adds rows up");
+  if (!getTiles().empty() &&
+      (!func.getTiles() || !llvm::equal(getTiles(), func.getBody().getArguments().drop_front(2))))
+    return emitOpError("has other bounds than those of the tiles of its function");
   return success();
 }
 

@@ -27,7 +27,7 @@ int64_t outputsOf(ProductOp product);
 int64_t largeMTiles(ProductOp product);
 /// How many tiles a local holds there: those of the product that gives it.
 int64_t largeMTiles(LocalOp local);
-/// How many a block does at once there.
+/// How many tiles a block does at once there.
 int64_t largeMTiles(FuncOp func);
 /// Bytes of shared memory of a block with large-M tiles. What warps add up of several products has the same
 /// memory.

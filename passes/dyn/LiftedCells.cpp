@@ -230,8 +230,8 @@ void LiftedCells::readValues(Operation *function) {
 }
 
 dyn::CallOp LiftedCells::call(OpBuilder &b, Location loc, dyn::CellOp cell, ValueRange keys) {
-  return dyn::CallOp::create(b, loc, resultsOf(cell), cell.getSymName(), keys, ValueRange(), FlatSymbolRefAttr(),
-                             ValueRange());
+  return dyn::CallOp::create(b, loc, resultsOf(cell), cell.getSymName(), keys, ValueRange(),
+                             FlatSymbolRefAttr(), ValueRange());
 }
 
 } // namespace dbc::passes

@@ -235,6 +235,7 @@ struct Lowering {
     if (auto schedule = stage.getSchedule())
       func.setGrain(schedule->getGrain());
     func.setBlas(stage.getBlas());
+    func.setSums(stage.accumulates());
     lists->lowerBefore(stage, launches);
     const bool active = stage.getWhen().has_value();
     kernel::IndexSetOp indexSet = indexSets[stage.getIndexSet()];

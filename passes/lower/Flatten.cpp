@@ -12,6 +12,8 @@ LogicalResult Flattening::run() {
   findCells();
   inputs = program.addIndexSet(entry.getLoc(), "input", kernel::IndexSetKind::Inputs, nullptr);
   inputs->addArray("input");
+  for (auto relation : entry->getParentOfType<ModuleOp>().getOps<dyn::RelationOp>())
+    program.keepName(relation.getSymName());
   for (auto &group : groups) {
     std::string symbol = program.unique(group.front().str() + ".group");
     for (auto [i, name] : llvm::enumerate(group)) {

@@ -57,7 +57,7 @@ SmallVector<Value> Calls::asIndices(ValueRange values) {
 }
 
 Value Calls::calledSlot(FlatSymbolRefAttr relation, Location loc, ValueRange keys) {
-  dyn::RelationOp op = program.callRelation(relation);
+  dyn::RelationOp op = program.relationOf(relation);
   return slotIn(infoOf(op.getToAttr()), loc, keys);
 }
 

@@ -22,7 +22,7 @@ public:
   /// Writes a `slot` function: from the keys of an instance to its slot.
   void slotFunction();
   void call(dyn::CallOp op, RowContext at);
-  /// Which call led to an instance of a cell whose values change, and with what.
+  /// Whether a call of a relation led to an instance, and from where it did.
   void calledBy(dyn::CalledByOp op);
   void caller(dyn::CallerOp op);
 

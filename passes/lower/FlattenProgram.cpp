@@ -45,12 +45,14 @@ IndexSetInfo *ProgramWriter::addIndexSet(Location loc, StringRef name, kernel::I
   return &indexSets.emplace_back(unique(name), kind, loc, parent);
 }
 
+void ProgramWriter::keepName(StringRef name) {
+  [[maybe_unused]] std::string kept = unique(name);
+  assert(kept == name && "names are kept before others are made");
+}
+
 void ProgramWriter::declareRelation(dyn::RelationOp relation, const CellInfo &to) {
-  // Before what is named after a cell or a stage, so that the name is free.
-  std::string symbol = unique(relation.getSymName());
-  assert(symbol == relation.getSymName() && "calls name the relation so");
-  kernel::RelationOp::create(declare, relation.getLoc(), symbol, to.group, to.number, relation.getKeeps(),
-                             dyn::sourceLocation(to.op->getLoc()));
+  kernel::RelationOp::create(declare, relation.getLoc(), relation.getSymName(), to.group, to.number,
+                             relation.getKeeps(), dyn::sourceLocation(to.op->getLoc()));
 }
 
 void ProgramWriter::declareIndexSets() {

@@ -32,10 +32,12 @@ public:
   /// Declares the index sets, when all their arrays are known.
   void declareIndexSets();
 
+  /// Keeps a name, before any other is made, for what is called so in `dyn` too.
+  void keepName(llvm::StringRef name);
   /// Declares a `dyn.relation` to that cell.
   void declareRelation(dyn::RelationOp relation, const CellInfo &to);
   /// The one of that name.
-  dyn::RelationOp callRelation(mlir::FlatSymbolRefAttr name) const {
+  dyn::RelationOp relationOf(mlir::FlatSymbolRefAttr name) const {
     return llvm::cast<dyn::RelationOp>(symbols.lookup(name.getAttr()));
   }
 

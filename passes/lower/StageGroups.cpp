@@ -6,10 +6,10 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Whether it does nothing but fill rows with constants.
+/// Whether it does nothing but fill rows with a constant.
 static bool isFill(StageGroups::Group group) {
-  return llvm::all_of(group, [](const auto *action) {
-    return action->value && action->value.template getDefiningOp<arith::ConstantOp>() &&
+  return llvm::all_of(group, [](const Action *action) {
+    return action->value && action->value.getDefiningOp<arith::ConstantOp>() &&
            llvm::none_of(action->writes, llvm::IsaPred<batch::AccumulateOp>);
   });
 }
@@ -17,8 +17,8 @@ static bool isFill(StageGroups::Group group) {
 void StageGroups::write(Group group) {
   const SmallVector<int64_t> shape = plan.shapeOf(*group[0]);
   w.rows([&] {
-    if (isFill(group)) // compilers make a call of memset of a whole loop, which writes lines without reading
-                       // them
+    // One whole loop: of zeros compilers make a call of memset, which writes lines without reading them.
+    if (isFill(group))
       return w.loops(shape, [&](ValueRange at) { writeElements(group, at); });
     w.inVectors(
         shape, [&](LoopWriter::EachElement each) { each([&](ValueRange at) { writeElements(group, at); }); });

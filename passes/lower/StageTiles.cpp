@@ -54,8 +54,8 @@ void StageTiles::share(kernel::FuncOp func) {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == loop)
       return WalkResult::skip();
-    writes |=
-        op->hasTrait<kernel::FailsInput>() || isa<kernel::StoreOp, kernel::ProductOp, kernel::MultiplyOp>(op);
+    writes |= op->hasTrait<kernel::FailsInput>() ||
+              isa<kernel::StoreOp, kernel::OuterOp, kernel::ProductOp, kernel::MultiplyOp>(op);
     return WalkResult::advance();
   });
   auto tiles = loop.getHigh().getDefiningOp<arith::ConstantOp>();
@@ -75,38 +75,44 @@ std::pair<Value, Value> StageTiles::addBounds(kernel::FuncOp func, int64_t count
   return {begin, end};
 }
 
-/// What else is added up, the gradient of a bias mostly, the thread with the first tile does.
+/// What else is added up, the gradient of a bias mostly, the thread with the first tile does. It must be
+/// added to other arrays: a thread does not know when another one is done with its rows.
 void StageTiles::shareSums(kernel::FuncOp func) {
-  constexpr int64_t kTileRows = 12; // dbc::kMostTileRows
   int64_t count = 0;
   SmallVector<kernel::OuterOp> sums;
   SmallVector<Operation *> others;
+  llvm::SmallPtrSet<Attribute, 4> summed;
+  for (auto blocks : func.getBody().getOps<kernel::BlocksOp>())
+    for (auto sum : blocks.getBody().front().getOps<kernel::OuterOp>()) {
+      sums.push_back(sum);
+      summed.insert(sum.getIntoAttr());
+      count = std::max(count, int64_t(llvm::divideCeil(sum.getHeight(), kernel::kSumTileRows)));
+    }
+  if (count < 2 * kFewestTiles || func.getTiles())
+    return;
   for (auto blocks : func.getBody().getOps<kernel::BlocksOp>())
     for (Operation &op : blocks.getBody().front().without_terminator()) {
-      if (auto sum = dyn_cast<kernel::OuterOp>(op)) {
-        sums.push_back(sum);
-        count = std::max(count, int64_t(llvm::divideCeil(sum.getHeight(), kTileRows)));
+      if (isa<kernel::OuterOp>(op))
         continue;
-      }
-      bool stores = false, makes = false; // what all threads need each makes for itself
+      bool stores = false, makes = false, shares = true; // what all threads need each makes for itself
       op.walk([&](Operation *inner) {
-        stores |= isa<kernel::StoreOp>(inner);
-        makes |= isa<kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp>(inner);
+        if (auto store = dyn_cast<kernel::StoreOp>(inner)) {
+          stores = true;
+          shares &= !summed.contains(store.getArrayAttr());
+        } else if (auto load = dyn_cast<kernel::LoadOp>(inner)) {
+          shares &= !summed.contains(load.getArrayAttr());
+        } else if (auto rows = dyn_cast<kernel::RowsOp>(inner)) {
+          shares &= !rows.getArray() || !summed.contains(rows.getArrayAttr());
+        }
+        makes |= isa<kernel::WriteOp>(inner);
+        shares &= !isa<kernel::OuterOp, kernel::ProductOp, kernel::MultiplyOp>(inner) &&
+                  !inner->hasTrait<kernel::FailsInput>();
       });
-      if (stores && (makes || op.getNumResults() > 0))
+      if (!shares || (stores && (makes || op.getNumResults() > 0)))
         return;
       if (stores)
         others.push_back(&op);
-      else if (op.walk([](Operation *inner) {
-                   return isa<kernel::ProductOp, kernel::MultiplyOp>(inner) ||
-                                  inner->hasTrait<kernel::FailsInput>()
-                              ? WalkResult::interrupt()
-                              : WalkResult::advance();
-                 }).wasInterrupted())
-        return;
     }
-  if (count < 2 * kFewestTiles)
-    return;
   auto [begin, end] = addBounds(func, count);
   for (kernel::OuterOp sum : sums)
     sum.getTilesMutable().assign({begin, end});

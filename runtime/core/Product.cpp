@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
@@ -111,6 +112,7 @@ template <class Real>
 void copy_outputs(const MatrixElements<Real> &w, int32_t count, int32_t begin, int32_t end, Real *panel,
                   int32_t column) {
   constexpr int32_t width = kPanelBytes / sizeof(Real);
+  assert(w.output == 1 || w.input == 1);
   if (count < width)
     copy_lines(w.at, w.output, w.input, count, begin, end, panel + column);
   else if (w.output == 1) // what the compiler knows it uses

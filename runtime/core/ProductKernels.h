@@ -34,7 +34,7 @@ struct ProductKernels {
   ProductKernel<double> f64;
   OuterKernel<float> outer32;
   OuterKernel<double> outer64;
-  int32_t tile_rows; ///< rows of a tile of OuterOperands, at most kMostTileRows
+  int32_t tile_rows; ///< rows of a tile of OuterOperands: kMostTileRows, or a part of it
 };
 
 /// Null where the program was built for another processor family.

@@ -841,14 +841,28 @@ kernel.product %c rows(%r) [4] with @w into %x : <8x4xf32> {large_m_tiles = 2 : 
 
 // -----
 
-// What is shared of a sum is tiles of the function.
+// Rows are added up where they are one thread's.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.buffer @into over @input : tensor<4x4xf32>
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : <8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
-    // expected-error @+1 {{'kernel.outer' op has no bounds of tiles of its function}}
+    // expected-error @+1 {{'kernel.outer' op stands in no function that adds rows up}}
+    kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @into
+  }
+}
+
+// -----
+
+// What is shared of a sum is tiles of the function.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @into over @input : tensor<4x4xf32>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {sums} {
+    %x = kernel.local : <8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.outer' op has other bounds than those of the tiles of its function}}
     kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @into tiles(%begin, %end)
   }
 }

@@ -173,9 +173,8 @@ public:
   ///   unavailable   refused: the queue was full, or the batcher closed
   ///   cancelled     by cancel() or stop()
   ///   deadline      it passed before the request was run
-  ///   bad_call      the batch function threw, or said nothing of the request; options are wrong
-  ///   limit         no memory, or no thread
-  ///   others        of the batch function
+  ///   bad_call      the batch function threw (limit: std::bad_alloc), or said nothing of the request;
+  ///   options are wrong limit         no memory, or no thread others        of the batch function
   Status get(Answer *answer) {
     wait_until(Moment::max());
     Status status = slot_ ? queue_->get(*slot_) : std::move(refusal_);
@@ -219,7 +218,8 @@ private:
 template <class Request, class Answer> class Batcher {
 public:
   /// Computes a batch: answers its requests or fails them. Called by several threads at once if there are
-  /// several workers. What it throws fails the requests that have no answer by then, with bad_call.
+  /// several workers. What it throws fails the requests that have no answer by then, with bad_call, or limit
+  /// for std::bad_alloc.
   using Run = std::function<void(Requests<Request, Answer> &)>;
 
   /// Never throws: options that are wrong, and what there is no memory for, are said by every request. Where
@@ -235,7 +235,7 @@ public:
       // submit() says so.
     }
   }
-  /// As drain().
+  /// As drain(); not by the batch function, whose thread must end first.
   ~Batcher() { drain(); }
   Batcher(const Batcher &) = delete;
   Batcher &operator=(const Batcher &) = delete;
