@@ -4,6 +4,7 @@
 #include "frontend/format/Format.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <iostream>
@@ -21,6 +22,10 @@ static llvm::Expected<std::string> readSource(const std::string &file) {
 
 /// Formats one file, or says what is wrong.
 static Exit formatOne(const Options &options, const std::string &file) {
+  if (options.formatInPlace && llvm::sys::fs::exists(file) && !llvm::sys::fs::is_regular_file(file)) {
+    printError(file + ": cannot be written in place: it is no file");
+    return kUserError;
+  }
   llvm::Expected<std::string> source = readSource(file);
   if (!source)
     return fail(source.takeError());

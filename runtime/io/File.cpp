@@ -81,7 +81,8 @@ bool OutputFile::open(const std::string &path, std::string &error) {
   path_ = place_ = path;
   struct stat about;
   namespace fs = std::filesystem;
-  if (::stat(path.c_str(), &about) == 0) {
+  const bool exists = ::stat(path.c_str(), &about) == 0;
+  if (exists) {
     const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), std::free);
     if (!S_ISREG(about.st_mode) || !real)
       return open_in_place(error);
@@ -102,6 +103,11 @@ bool OutputFile::open(const std::string &path, std::string &error) {
   if (fd_ < 0) {
     temporary_.clear();
     return fail("write", error);
+  }
+  if (exists) { // who may read it stays as it was; whose it is too, where that may be said
+    (void)!::fchown(fd_, about.st_uid, about.st_gid);
+    if (::fchmod(fd_, about.st_mode & 07777) != 0)
+      return fail("write", error);
   }
   return true;
 }

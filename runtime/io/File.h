@@ -32,7 +32,8 @@ private:
 
 /// A file written under a temporary name beside `path` and renamed when whole and on the disk: whenever the
 /// machine stops, `path` is what it was or what it became. Without commit() nothing is left. A link stays
-/// one: what it leads to is replaced. Devices and pipes are written as they are, never renamed over.
+/// one: what it leads to is replaced, and keeps its mode. Devices and pipes are written as they are, never renamed
+/// over.
 class OutputFile {
 public:
   OutputFile() = default;

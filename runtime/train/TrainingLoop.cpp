@@ -511,9 +511,24 @@ Status TrainingLoop::measure_dev(double &metric) {
   return Status();
 }
 
+/// What is saved can be gone on with.
+Status TrainingLoop::check_weights() const {
+  for (int32_t param = 0; param < weights_.count(); ++param) {
+    const float *values = weights_.data(param);
+    if (!std::all_of(values, values + weights_.size(param), [](float value) { return std::isfinite(value); }))
+      return failure("step " + std::to_string(progress_.step) + ": `" + info_.params[param].name +
+                         "` is not finite after it: the learning rate is too high; training ends, and what "
+                         "was saved stays",
+                     Code::bad_input);
+  }
+  return Status();
+}
+
 Status TrainingLoop::finish_epoch() {
   if (progress_.inputs == 0)
     return failure(train_->file() + ": no line could be computed", Code::bad_input);
+  if (Status status = check_weights(); !status.ok())
+    return status;
   const double loss = progress_.loss_sum / static_cast<double>(progress_.inputs);
   double metric = 0;
   if (Status status = measure(metric); !status.ok())
@@ -558,6 +573,8 @@ Status TrainingLoop::finish_epoch() {
 }
 
 Status TrainingLoop::checkpoint() {
+  if (Status status = check_weights(); !status.ok())
+    return status;
   return folder_ ? folder_->save(weights_, optimizer_, progress_, asked()) : Status();
 }
 

@@ -53,6 +53,7 @@ private:
   Status step(const std::vector<size_t> &order, size_t begin, size_t end);
   Status finish_epoch();
   Status checkpoint();
+  Status check_weights() const;
   Status plot() const;
   /// The metric after an epoch.
   Status measure(double &metric);
