@@ -89,12 +89,10 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     if (sumsReads(stage)) // that is all that is done for the row
       for (auto segment : stage.getBody().front().getOps<batch::SegmentOp>())
         size.operations += ShapedType::getNumElements(dyn::extents(segment.getType()));
-    int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
-    for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>()) {
-      grain = INT32_MAX; // the order of the sum is that of one thread
+    const int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
+    for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>())
       if (accumulate.getOuter())
         rows = kRowsOfOuter;
-    }
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
            << channels << " channels, a grain of " << grain << " rows of " << size.operations
            << " operations each";
