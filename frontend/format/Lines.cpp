@@ -46,11 +46,11 @@ void Lines::normalise() {
     if (i > 0 && tokens[i - 1].isOperator && token.before != Piece::Inline && !hasComments)
       beginLineIn(i - 1);
     const Group &group = text_.groups[token.group];
-    if (!hasComments && (token.place == Place::Never || (token.closes && !group.body)))
+    if (!hasComments && (token.lineBreak == LineBreak::Never || (token.closes && !group.body)))
       token.before = Piece::Inline;
     // Empty lines stand between things and around comments, not at the ends of a group.
     if (token.before == Piece::Blank &&
-        (token.closes || !(hasComments || (group.body && token.place == Place::Item))))
+        (token.closes || !(hasComments || (group.body && token.lineBreak == LineBreak::Item))))
       token.before = Piece::Line;
     Piece &first = hasComments ? text_.comments[token.comments].before : token.before;
     if (first == Piece::Blank && group.begins(i))
@@ -148,9 +148,9 @@ bool Lines::isBetter(uint32_t token, uint32_t than) const {
 }
 
 /// Whether a line that is too long may be broken before a token.
-bool Lines::isPlace(uint32_t token) const {
-  const Place place = text_.tokens[token].place;
-  return place == Place::Wrap || (place == Place::Item && opensGroup(token));
+bool Lines::mayBreakAt(uint32_t token) const {
+  const LineBreak lineBreak = text_.tokens[token].lineBreak;
+  return lineBreak == LineBreak::Wrap || (lineBreak == LineBreak::Item && opensGroup(token));
 }
 
 /// Breaks a line that is too long. Returns where to go on: lines that were fine may have changed.
@@ -174,7 +174,7 @@ uint32_t Lines::line(uint32_t first) {
   uint32_t i = first;
   for (; i < end && (i == first || !isBroken(i)); ++i) {
     if (i > first) {
-      if (isPlace(i) && (best == kNone || isBetter(i, best)))
+      if (mayBreakAt(i) && (best == kNone || isBetter(i, best)))
         best = i;
       column += text_.tokens[i].space;
       addComments(i, text_.commentsBegin(i), column);

@@ -33,7 +33,7 @@ private:
   uint32_t begin(uint32_t first);
   void addComments(uint32_t token, uint32_t from, uint32_t &column) const;
   bool opensGroup(uint32_t token) const;
-  bool isPlace(uint32_t token) const;
+  bool mayBreakAt(uint32_t token) const;
   bool isBetter(uint32_t token, uint32_t than) const;
 
   Text &text_;

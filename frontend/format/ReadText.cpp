@@ -43,7 +43,7 @@ private:
   };
   /// What the next token is to have.
   struct Next {
-    Place place = Place::Never;
+    LineBreak lineBreak = LineBreak::Never;
     uint32_t level = 0;
     uint32_t anchor = kNone; ///< kNone: what lines are indented by that go on
     uint32_t deeper = 1;
@@ -123,7 +123,7 @@ void Reader::read(antlr4::ParserRuleContext &tree, const TokenRanges &ranges) {
   if (count() == 0)
     end_ = static_cast<uint32_t>(source_.size() - ranges.text().size()); // behind a byte order mark
   text_.groups[0].gaps.push_back(count());
-  next_.place = Place::Item;
+  next_.lineBreak = LineBreak::Item;
   At at;
   at.item = at.construct = count();
   walk(&tree, at);
@@ -131,7 +131,7 @@ void Reader::read(antlr4::ParserRuleContext &tree, const TokenRanges &ranges) {
 
 Text Reader::finish() {
   text_.groups[0].gaps.push_back(count());
-  next_.place = Place::Item;
+  next_.lineBreak = LineBreak::Item;
   next_.closes = true;
   Token end = gapUpTo(static_cast<uint32_t>(source_.size()));
   end.type = antlr4::Token::EOF;
@@ -163,7 +163,7 @@ void Reader::children(antlr4::ParserRuleContext *ctx, At at, size_t from) {
     if (!leaf) {
       if (brackets.body) { // each thing begins a line
         text_.groups[at.group].gaps.push_back(count());
-        next_ = {Place::Item, outside.outer() - 1, outside.construct, 1};
+        next_ = {LineBreak::Item, outside.outer() - 1, outside.construct, 1};
         at.item = at.construct = count();
       }
       walk(ctx->children[i], at);
@@ -175,9 +175,9 @@ void Reader::children(antlr4::ParserRuleContext *ctx, At at, size_t from) {
     if (isClosed)
       close(brackets, at, outside);
     else if (isBinary(rule))
-      next_ = {Place::Wrap, at.inner(), at.item, 1, /*closes=*/false, /*isOperator=*/true};
+      next_ = {LineBreak::Wrap, at.inner(), at.item, 1, /*closes=*/false, /*isOperator=*/true};
     else if ((type == P::IF && rule == P::RuleBinderHead) || type == P::WHILE)
-      next_ = {Place::Wrap, at.inner(), at.item, 1};
+      next_ = {LineBreak::Wrap, at.inner(), at.item, 1};
     addToken(leaf->getSymbol(), rule, at);
     if (isClosed) {
       at = outside;
@@ -186,12 +186,12 @@ void Reader::children(antlr4::ParserRuleContext *ctx, At at, size_t from) {
       open(type, isLast, brackets, at);
     } else if (!isLast && (type == P::COMMA || type == P::SEMI)) {
       const bool isInside = brackets.opener != kNone;
-      next_ = {Place::Wrap, at.inner(), isInside ? brackets.opener : at.item, 1};
+      next_ = {LineBreak::Wrap, at.inner(), isInside ? brackets.opener : at.item, 1};
       if (isInside)
         at.item = count();
     } else if (!isLast && (type == P::EQ || type == P::FATARROW) &&
                !dynamic_cast<P::BlockContext *>(ctx->children[i + 1])) {
-      next_ = {Place::Kept, 0, at.item, 1};
+      next_ = {LineBreak::Kept, 0, at.item, 1};
       at.item = count();
     }
   }
@@ -204,18 +204,18 @@ void Reader::open(size_t type, bool isEmpty, Brackets &brackets, At &at) {
   if (brackets.body || isEmpty)
     return; // things of a body are seen to one by one
   text_.groups[at.group].gaps.push_back(count());
-  next_ = {Place::Item, at.outer(), brackets.opener, 1};
+  next_ = {LineBreak::Item, at.outer(), brackets.opener, 1};
   at.item = count();
 }
 
 /// Before a closing bracket.
 void Reader::close(const Brackets &brackets, At inside, At outside) {
   Group &group = text_.groups[inside.group];
-  const Place place = group.gaps.empty() ? Place::Never : Place::Item;
-  if (place == Place::Item)
+  const LineBreak lineBreak = group.gaps.empty() ? LineBreak::Never : LineBreak::Item;
+  if (lineBreak == LineBreak::Item)
     group.gaps.push_back(count());
   group.size = count() - brackets.opener;
-  next_ = {place, 0, brackets.body ? outside.construct : brackets.opener, 0, /*closes=*/true};
+  next_ = {lineBreak, 0, brackets.body ? outside.construct : brackets.opener, 0, /*closes=*/true};
 }
 
 /// `if`, and the `else if`s behind it as well, whose bodies are one ring.
@@ -225,7 +225,7 @@ void Reader::cond(antlr4::ParserRuleContext *ctx, At at, uint32_t ring) {
   for (ParseTree *child : ctx->children) {
     if (auto *leaf = dynamic_cast<TerminalNode *>(child)) {
       if (leaf->getSymbol()->getType() == P::ELSE)
-        next_ = {Place::Never, 0, at.construct, 0};
+        next_ = {LineBreak::Never, 0, at.construct, 0};
       addToken(leaf->getSymbol(), P::RuleCond, at);
     } else if (auto *chained = dynamic_cast<P::CondContext *>(child)) {
       at.item = at.construct;
@@ -238,7 +238,7 @@ void Reader::cond(antlr4::ParserRuleContext *ctx, At at, uint32_t ring) {
       text_.groups[body].next = text_.groups[ring].next;
       text_.groups[ring].next = body;
     } else {
-      next_ = {Place::Never, 0, item, 1};
+      next_ = {LineBreak::Never, 0, item, 1};
       at.item = count();
       walk(child, at);
       at.item = item;
@@ -254,7 +254,7 @@ void Reader::postfix(antlr4::ParserRuleContext *ctx, At at) {
   inner.construct = count();
   walk(head, inner);
   if (!dynamic_cast<P::BlockContext *>(ctx->children[1])) {
-    next_ = {Place::Kept, 0, at.item, 1};
+    next_ = {LineBreak::Kept, 0, at.item, 1};
     inner.item = count();
     --inner.level; // its brackets are as near as the binder's
   }
@@ -288,7 +288,7 @@ Token Reader::gapUpTo(uint32_t begin) {
     at = static_cast<uint32_t>(end);
   }
   token.before = pieceOf(source_.substr(at, begin - at));
-  token.place = next_.place;
+  token.lineBreak = next_.lineBreak;
   token.closes = next_.closes;
   token.isOperator = next_.isOperator;
   token.level = next_.level;
@@ -300,7 +300,7 @@ Token Reader::gapUpTo(uint32_t begin) {
 
 void Reader::addToken(antlr4::Token *symbol, size_t rule, At at) {
   const SourceRange range = ranges_->of(symbol);
-  if (next_.anchor == kNone && next_.place != Place::Item)
+  if (next_.anchor == kNone && next_.lineBreak != LineBreak::Item)
     next_.anchor = at.item;
   Token token = gapUpTo(range.begin);
   token.type = symbol->getType();

@@ -27,7 +27,7 @@ enum class Piece : uint8_t {
 };
 
 /// Whether a line may begin in a gap. It may also in any that has comments.
-enum class Place : uint8_t {
+enum class LineBreak : uint8_t {
   Never, ///< not
   Kept,  ///< where the author began one
   Wrap,  ///< the same, and where the line would become too long
@@ -45,7 +45,7 @@ struct Token {
   uint32_t comments = 0; ///< the first comment of its gap; they end with the first of the next token
   Piece before = Piece::Inline;
   bool space = true; ///< between it and what stands before it in a line
-  Place place = Place::Never;
+  LineBreak lineBreak = LineBreak::Never;
   bool closes = false;     ///< it closes a group
   bool isOperator = false; ///< a line goes on with it, not behind it
   uint32_t group = 0;      ///< the innermost that its gap lies in
