@@ -38,7 +38,7 @@ def counting(text, manifest):
             time_steps, levels = member + ".time_steps", member + ".time_steps.count"
             if index_set["kind"] == "instances":
                 cells = [each["name"] for each in entry["index_sets"] if each.get("group") == index_set["group"]]
-                cell = f"{index_set['group']}.cell({cells.index(name)})"
+                cell = f"{index_set['group'].replace('.', '_')}.cell({cells.index(name)})"
                 time_steps, levels = cell + ".time_steps", cell + ".levels"
             of = {term["count"] for term in terms if term.get("of") == name}
             lines.append(f'  count("rows {name}", {rows});\n')
