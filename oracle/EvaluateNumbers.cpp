@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "oracle/Evaluation.h"
 #include "oracle/Shapes.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -54,118 +53,112 @@ bool compareIntegers(arith::CmpIPredicate predicate, double a, double b) {
   return false;
 }
 
-/// The elementwise operations of arith and math, by their number of operands; null for all others.
-using Unary = double (*)(double);
-using Binary = double (*)(double, double);
-
-Unary unaryOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Unary>(op)
-      .Case([](arith::NegFOp) -> Unary { return [](double a) { return -a; }; })
-      .Case<arith::SIToFPOp, arith::UIToFPOp, arith::ExtUIOp, arith::IndexCastOp>(
-          [](auto) -> Unary { return [](double a) { return a; }; })
-      .Case([](math::ExpOp) -> Unary { return std::exp; })
-      .Case([](math::LogOp) -> Unary { return std::log; })
-      .Case([](math::Log1pOp) -> Unary { return std::log1p; })
-      .Case([](math::SqrtOp) -> Unary { return std::sqrt; })
-      .Case([](math::AbsFOp) -> Unary { return std::fabs; })
-      .Case([](math::SinOp) -> Unary { return std::sin; })
-      .Case([](math::CosOp) -> Unary { return std::cos; })
-      .Case([](math::TanhOp) -> Unary { return std::tanh; })
-      .Case([](math::ErfOp) -> Unary { return std::erf; })
-      .Default([](Operation *) -> Unary { return nullptr; });
-}
-
-Binary binaryOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Binary>(op)
-      .Case([](arith::AddFOp) -> Binary { return [](double a, double b) { return a + b; }; })
-      .Case([](arith::SubFOp) -> Binary { return [](double a, double b) { return a - b; }; })
-      .Case([](arith::MulFOp) -> Binary { return [](double a, double b) { return a * b; }; })
-      .Case([](arith::DivFOp) -> Binary { return [](double a, double b) { return a / b; }; })
-      .Case([](arith::MaximumFOp) -> Binary { return largest; })
-      .Case([](arith::MinimumFOp) -> Binary { return smallest; })
-      .Case([](arith::AndIOp) -> Binary {
-        return [](double a, double b) -> double { return a != 0 && b != 0; };
-      })
-      .Case([](arith::OrIOp) -> Binary {
-        return [](double a, double b) -> double { return a != 0 || b != 0; };
-      })
-      .Case([](arith::XOrIOp) -> Binary {
-        return [](double a, double b) -> double { return (a != 0) != (b != 0); };
-      })
-      .Case([](math::PowFOp) -> Binary { return std::pow; })
-      .Default([](Operation *) -> Binary { return nullptr; });
-}
-
 } // namespace
 
-bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
-  auto reshaped = [&] { // the same elements in the result's shape
-    const Value &x = value(op->getOperand(0));
-    std::vector<double> elements(x.size());
-    for (int64_t i = 0; i < x.size(); ++i)
-      elements[i] = x.at(i);
-    return Values{Value::tensor(extents(op->getResult(0).getType()).vec(), std::move(elements))};
+/// The same elements in the result's shape.
+Values Evaluation::reshaped(Operation *op) {
+  const Value &x = value(op->getOperand(0));
+  std::vector<double> elements(x.size());
+  for (int64_t i = 0; i < x.size(); ++i)
+    elements[i] = x.at(i);
+  return {Value::tensor(extents(op->getResult(0).getType()).vec(), std::move(elements))};
+}
+
+static Values filled(Operation *op, double x) {
+  auto shape = extents(op->getResult(0).getType()).vec();
+  int64_t size = 1;
+  for (int64_t extent : shape)
+    size *= extent;
+  return {Value::tensor(shape, std::vector<double>(size, x))};
+}
+
+template <class Op, class F> void Evaluation::onElements(Rules &rules, F f) {
+  on<Op>(rules, [f](Evaluation &e, Op op) { return e.elementwise(op, f); });
+}
+
+void Evaluation::addElementwise(Rules &rules) {
+  using Unary = double (*)(double); // the one of those of a name that is meant
+  using Binary = double (*)(double, double);
+  auto same = [](double a) { return a; };
+  onElements<arith::NegFOp>(rules, [](double a) { return -a; });
+  onElements<arith::SIToFPOp>(rules, same);
+  onElements<arith::UIToFPOp>(rules, same);
+  onElements<arith::ExtUIOp>(rules, same);
+  onElements<arith::IndexCastOp>(rules, same);
+  onElements<math::ExpOp>(rules, Unary(std::exp));
+  onElements<math::LogOp>(rules, Unary(std::log));
+  onElements<math::Log1pOp>(rules, Unary(std::log1p));
+  onElements<math::SqrtOp>(rules, Unary(std::sqrt));
+  onElements<math::AbsFOp>(rules, Unary(std::fabs));
+  onElements<math::SinOp>(rules, Unary(std::sin));
+  onElements<math::CosOp>(rules, Unary(std::cos));
+  onElements<math::TanhOp>(rules, Unary(std::tanh));
+  onElements<math::ErfOp>(rules, Unary(std::erf));
+  onElements<arith::AddFOp>(rules, [](double a, double b) { return a + b; });
+  onElements<arith::SubFOp>(rules, [](double a, double b) { return a - b; });
+  onElements<arith::MulFOp>(rules, [](double a, double b) { return a * b; });
+  onElements<arith::DivFOp>(rules, [](double a, double b) { return a / b; });
+  onElements<arith::MaximumFOp>(rules, largest);
+  onElements<arith::MinimumFOp>(rules, smallest);
+  onElements<arith::AndIOp>(rules, [](double a, double b) -> double { return a != 0 && b != 0; });
+  onElements<arith::OrIOp>(rules, [](double a, double b) -> double { return a != 0 || b != 0; });
+  onElements<arith::XOrIOp>(rules, [](double a, double b) -> double { return (a != 0) != (b != 0); });
+  onElements<math::PowFOp>(rules, Binary(std::pow));
+  on<FunctionOp>(rules, [](Evaluation &e, FunctionOp op) {
+    return e.elementwise(op, [kind = op.getKind()](double x) { return function(kind, x); });
+  });
+  on<arith::CmpIOp>(rules, [](Evaluation &e, arith::CmpIOp op) {
+    return e.elementwise(
+        op, [by = op.getPredicate()](double a, double b) -> double { return compareIntegers(by, a, b); });
+  });
+  on<arith::CmpFOp>(rules, &Evaluation::compare);
+}
+
+void Evaluation::addNumbers(Rules &rules) {
+  addElementwise(rules);
+  on<GetOp>(rules, [](Evaluation &e, GetOp op) -> Values {
+    const Value &parameter = e.interpreter_.parameter(op.getParam(), op.getType());
+    auto declaration = e.interpreter_.symbols_.lookup<ParamOp>(op.getParam());
+    Tape *tape = declaration.getConstant() ? nullptr : e.tape(); // consts have no gradient (G3)
+    return {tape ? tape->parameter(op.getParam(), parameter) : parameter};
+  });
+  on<IntOp>(rules, &Evaluation::integer);
+  on<NarrowOp>(rules, &Evaluation::narrow);
+  on<GatherOp>(rules, &Evaluation::gather).lacks = [](Evaluation &e, Operation *op) {
+    return e.isOfStructure() ? e.value(cast<GatherOp>(op).getIndex()).unknown() : e.hasUnknownOperand(op);
   };
-  auto filled = [&](double x) {
-    auto shape = extents(op->getResult(0).getType()).vec();
-    int64_t size = 1;
-    for (int64_t extent : shape)
-      size *= extent;
-    return Values{Value::tensor(shape, std::vector<double>(size, x))};
-  };
-  if (Unary f = unaryOf(op))
-    return results = elementwise(op, f), true;
-  if (Binary f = binaryOf(op))
-    return results = elementwise(op, f), true;
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](GetOp o) {
-        const Value &parameter = interpreter_.parameter(o.getParam(), o.getType());
-        auto declaration = interpreter_.symbols_.lookup<ParamOp>(o.getParam());
-        Tape *tape = declaration.getConstant() ? nullptr : this->tape(); // consts have no gradient (G3)
-        return results = {tape ? tape->parameter(o.getParam(), parameter) : parameter}, true;
-      })
-      .Case([&](IntOp o) { return results = integer(o), true; })
-      .Case([&](NarrowOp o) { return results = narrow(o), true; })
-      .Case([&](GatherOp o) { return results = gather(o), true; })
-      .Case([&](DetachOp o) { return results = {value(o.getX()).withVariable(-1)}, true; })
-      .Case([&](DropoutOp o) { return results = dropout(o), true; })
-      .Case([&](FunctionOp o) {
-        return results = elementwise(op, [&](double x) { return function(o.getKind(), x); }), true;
-      })
-      .Case([&](BroadcastOp o) { return results = broadcast(o), true; })
-      .Case([&](TransposeOp o) { return results = transpose(o), true; })
-      .Case([&](PatchesOp o) { return results = patches(o), true; })
-      .Case([&](SumPatchesOp o) { return results = sumPatches(o), true; })
-      .Case([&](ReduceOp o) { return results = reduce(o), true; })
-      .Case([&](SoftmaxOp o) { return results = softmax(o), true; })
-      .Case([&](TopKOp o) { return results = topK(o), true; })
-      // arith
-      .Case([&](arith::ConstantOp o) { return results = constant(o), true; })
-      .Case([&](arith::SelectOp o) { return results = select(o), true; })
-      .Case([&](arith::CmpFOp o) { return results = compare(o), true; })
-      .Case([&](arith::CmpIOp o) {
-        auto f = [&](double a, double b) -> double { return compareIntegers(o.getPredicate(), a, b); };
-        return results = elementwise(op, f), true;
-      })
-      .Case([&](arith::FPToSIOp o) { return results = truncate(o), true; })
-      // tensor and linalg
-      .Case([&](tensor::EmptyOp) { return results = filled(0), true; })
-      .Case([&](tensor::SplatOp o) { return results = filled(value(o.getInput()).scalar()), true; })
-      .Case([&](linalg::FillOp o) { return results = filled(value(o.getInputs()[0]).scalar()), true; })
-      .Case([&](tensor::CollapseShapeOp) { return results = reshaped(), true; })
-      .Case([&](tensor::ExpandShapeOp) { return results = reshaped(), true; })
-      .Case([&](tensor::CastOp) { return results = reshaped(), true; })
-      .Case([&](tensor::FromElementsOp o) {
-        std::vector<double> elements;
-        for (mlir::Value element : o.getElements())
-          elements.push_back(value(element).scalar());
-        return results = {Value::tensor(o.getType().getShape().vec(), std::move(elements))}, true;
-      })
-      .Case([&](tensor::ExtractOp o) { return results = extract(o), true; })
-      .Case([&](tensor::ExtractSliceOp o) { return results = slice(o), true; })
-      .Case([&](tensor::ConcatOp o) { return results = concat(o), true; })
-      .Case([&](linalg::ContractOp o) { return results = contract(o), true; })
-      .Default([](Operation *) { return false; });
+  on<DetachOp>(rules,
+               [](Evaluation &e, DetachOp op) -> Values { return {e.value(op.getX()).withVariable(-1)}; });
+  on<DropoutOp>(rules, &Evaluation::dropout);
+  on<BroadcastOp>(rules, &Evaluation::broadcast);
+  on<TransposeOp>(rules, &Evaluation::transpose);
+  on<PatchesOp>(rules, &Evaluation::patches);
+  on<SumPatchesOp>(rules, &Evaluation::sumPatches);
+  on<ReduceOp>(rules, &Evaluation::reduce);
+  on<SoftmaxOp>(rules, &Evaluation::softmax);
+  on<TopKOp>(rules, &Evaluation::topK);
+  on<arith::ConstantOp>(rules, &Evaluation::constant);
+  on<arith::SelectOp>(rules, &Evaluation::select);
+  on<arith::FPToSIOp>(rules, &Evaluation::truncate);
+  on<tensor::EmptyOp>(rules, [](Evaluation &, tensor::EmptyOp op) { return filled(op, 0); });
+  on<tensor::SplatOp>(
+      rules, [](Evaluation &e, tensor::SplatOp op) { return filled(op, e.value(op.getInput()).scalar()); });
+  on<linalg::FillOp>(rules, [](Evaluation &e, linalg::FillOp op) {
+    return filled(op, e.value(op.getInputs()[0]).scalar());
+  });
+  on<tensor::CollapseShapeOp>(rules, &Evaluation::reshaped);
+  on<tensor::ExpandShapeOp>(rules, &Evaluation::reshaped);
+  on<tensor::CastOp>(rules, &Evaluation::reshaped);
+  on<tensor::FromElementsOp>(rules, [](Evaluation &e, tensor::FromElementsOp op) -> Values {
+    std::vector<double> elements;
+    for (mlir::Value element : op.getElements())
+      elements.push_back(e.value(element).scalar());
+    return {Value::tensor(op.getType().getShape().vec(), std::move(elements))};
+  });
+  on<tensor::ExtractOp>(rules, &Evaluation::extract);
+  on<tensor::ExtractSliceOp>(rules, &Evaluation::slice);
+  on<tensor::ConcatOp>(rules, &Evaluation::concat);
+  on<linalg::ContractOp>(rules, &Evaluation::contract);
 }
 
 /// The product with what the mask makes of each element, as which it is recorded.
@@ -470,8 +463,7 @@ std::vector<int64_t> Evaluation::sources(Operation *op, const Value &result) {
     next += static_cast<double>(x.size());
     values_[operand] = Value::tensor(x.shape(), std::move(numbers));
   }
-  Values moved;
-  evaluateNumbers(op, moved);
+  const Values moved = ruleOf(op).evaluate(*this, op);
   for (auto &[operand, x] : saved)
     values_[operand] = x;
   for (int64_t i = 0; i < result.size(); ++i)

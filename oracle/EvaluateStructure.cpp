@@ -2,11 +2,11 @@
 //
 // The operations on nodes and control flow.
 #include "oracle/Evaluation.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 
 using namespace mlir;
 using namespace dbc;
@@ -17,7 +17,7 @@ namespace dbc::oracle {
 Values Evaluation::block(Block &block, const Values &arguments) {
   for (auto [argument, given] : llvm::zip(block.getArguments(), arguments))
     bind(argument, given);
-  for (Operation &op : block.without_terminator()) {
+  for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end()))) {
     Values results = evaluate(&op);
     results.resize(op.getNumResults()); // nothing given: all unknown
     for (auto [result, computed] : llvm::zip(op.getResults(), results))
@@ -91,67 +91,75 @@ static bool hasUnknown(const Value &value) {
 }
 
 Values Evaluation::evaluate(Operation *op) {
-  Values results;
   if (isLeft())
     return {};
-  // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
-  bool unknown = llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); });
-  if (auto call = dyn_cast<dyn::CallOp>(op)) {
-    // Captured arguments must be there as a whole. Where a failure made one unknown the instance is computed
-    // all the same, for the failures in it.
-    auto isOpen = [&](mlir::Value v) { return hasUnknown(value(v)); };
-    unknown =
-        llvm::any_of(call.getKeys(), isOpen) || (!needs.empty() && llvm::any_of(call.getValues(), isOpen));
-  }
-  if (auto reduce = dyn_cast<ReduceListOp>(op); reduce && isOfStructure())
-    unknown = value(reduce.getList()).unknown();
-  if (auto gather = dyn_cast<GatherOp>(op); gather && isOfStructure())
-    unknown = value(gather.getIndex()).unknown();
-  if (auto map = dyn_cast<MapOp>(op); map && unknown)
-    leaveOutAll(map.getLists(), map.getBody().front());
-  if (unknown && !isa<ScanOp, FoldOp>(op))
+  const Rule &rule = ruleOf(op);
+  if (rule.lacks ? rule.lacks(*this, op) : hasUnknownOperand(op))
     return {};
   if (++interpreter_.steps_ > interpreter_.limit_)
     return {};
-  if (evaluateStructure(op, results) || evaluateNumbers(op, results)) {
-    if (tape())
-      record(op, results);
-    return results;
-  }
-  llvm::report_fatal_error(llvm::Twine("the oracle does not know ") + op->getName().getStringRef());
+  Values results = rule.evaluate(*this, op);
+  if (tape())
+    record(op, results);
+  return results;
 }
 
-bool Evaluation::evaluateStructure(Operation *op, Values &results) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](FieldOp o) { return results = field(o), true; })
-      .Case([&](dyn::CallOp o) { return results = call(o), true; })
-      .Case([&](MatchOp o) { return results = match(o), true; })
-      .Case([&](IfOp o) {
-        Region &region = value(o.getCondition()).scalar() != 0 ? o.getThen() : o.getOtherwise();
-        return results = block(region.front(), {}), true;
-      })
-      .Case([&](NodesOp o) { return results = nodes(o), true; })
-      .Case([&](SameOp o) {
-        bool same = value(o.getA()).node() == value(o.getB()).node();
-        return results = {Value::number(same)}, true;
-      })
-      .Case([&](EmptyOp) { return results = {Value::list({})}, true; })
-      .Case([&](RangeOp o) { return results = range(o), true; })
-      .Case([&](LenOp o) {
-        double length = static_cast<double>(value(o.getList()).elements().size());
-        return results = {Value::number(length)}, true;
-      })
-      .Case([&](ZipOp o) { return results = zip(o), true; })
-      .Case([&](ReverseOp o) { return results = reverse(o), true; })
-      .Case([&](dyn::SliceOp o) { return results = slice(o), true; })
-      .Case([&](AtOp o) { return results = at(o), true; })
-      .Case([&](MapOp o) { return results = map(o), true; })
-      .Case([&](FilterOp o) { return results = filter(o), true; })
-      .Case([&](ScanOp o) { return results = scan(o), true; })
-      .Case([&](FoldOp o) { return results = fold(o), true; })
-      .Case([&](ReduceListOp o) { return results = reduceList(o), true; })
-      .Case([&](SoftmaxListOp o) { return results = softmaxList(o), true; })
-      .Default([](Operation *) { return false; });
+const Evaluation::Rule &Evaluation::ruleOf(Operation *op) {
+  static const Rules rules = [] {
+    Rules made;
+    addStructure(made);
+    addNumbers(made);
+    return made;
+  }();
+  auto at = rules.find(op->getName().getTypeID());
+  if (at == rules.end())
+    llvm::report_fatal_error(llvm::Twine("the oracle does not know ") + op->getName().getStringRef());
+  return at->second;
+}
+
+void Evaluation::addStructure(Rules &rules) {
+  on<FieldOp>(rules, &Evaluation::field);
+  on<MatchOp>(rules, &Evaluation::match);
+  on<IfOp>(rules, [](Evaluation &e, IfOp op) {
+    Region &region = e.value(op.getCondition()).scalar() != 0 ? op.getThen() : op.getOtherwise();
+    return e.block(region.front(), {});
+  });
+  on<NodesOp>(rules, &Evaluation::nodes);
+  on<SameOp>(rules, [](Evaluation &e, SameOp op) -> Values {
+    return {Value::number(e.value(op.getA()).node() == e.value(op.getB()).node())};
+  });
+  on<EmptyOp>(rules, [](Evaluation &, EmptyOp) -> Values { return {Value::list({})}; });
+  on<RangeOp>(rules, &Evaluation::range);
+  on<LenOp>(rules, [](Evaluation &e, LenOp op) -> Values {
+    return {Value::number(static_cast<double>(e.value(op.getList()).elements().size()))};
+  });
+  on<ZipOp>(rules, &Evaluation::zip);
+  on<ReverseOp>(rules, &Evaluation::reverse);
+  on<dyn::SliceOp>(rules, &Evaluation::slice);
+  on<AtOp>(rules, &Evaluation::at);
+  on<FilterOp>(rules, &Evaluation::filter);
+  on<SoftmaxListOp>(rules, &Evaluation::softmaxList);
+  // Captured arguments must be there as a whole. Where a failure made one unknown the instance is computed
+  // all the same, for the failures in it.
+  on<dyn::CallOp>(rules, &Evaluation::call).lacks = [](Evaluation &e, Operation *op) {
+    auto isOpen = [&](mlir::Value v) { return hasUnknown(e.value(v)); };
+    auto call = cast<dyn::CallOp>(op);
+    return llvm::any_of(call.getKeys(), isOpen) ||
+           (!e.needs.empty() && llvm::any_of(call.getValues(), isOpen));
+  };
+  on<ReduceListOp>(rules, &Evaluation::reduceList).lacks = [](Evaluation &e, Operation *op) {
+    return e.value(op->getOperand(0)).unknown() || (!e.isOfStructure() && e.hasUnknownOperand(op));
+  };
+  on<MapOp>(rules, &Evaluation::map).lacks = [](Evaluation &e, Operation *op) {
+    const bool lacks = e.hasUnknownOperand(op);
+    if (auto map = cast<MapOp>(op); lacks)
+      e.leaveOutAll(map.getLists(), map.getBody().front());
+    return lacks;
+  };
+  // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
+  auto nothing = [](Evaluation &, Operation *) { return false; };
+  on<ScanOp>(rules, &Evaluation::scan).lacks = nothing;
+  on<FoldOp>(rules, &Evaluation::fold).lacks = nothing;
 }
 
 /// Whether what an operation tests is known before any arithmetic. What a list holds matters to sums alone.
@@ -248,14 +256,15 @@ Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys, const V
 std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter::Instance &instance,
                                                                unsigned key) {
   CellOp cell = instance.cell;
-  Interpreter::Keys before(instance.keys.begin(), instance.keys.begin() + key);
-  auto &ranges = interpreter_.ranges_[cell.getOperation()];
-  if (auto at = ranges.find({instance.context, before}); at != ranges.end())
+  Interpreter::Instance before = instance; // as far as its keys are known
+  before.keys.truncate(key);
+  auto &ranges = interpreter_.ranges_;
+  if (auto at = ranges.find(before); at != ranges.end())
     return at->second;
   auto [table, row] = interpreter_.ownerOf(instance);
   Evaluation inner(interpreter_, table, row);
   Block &body = cell.getRange(key)->front();
-  Values bounds = inner.block(body, keyValues(body, before, interpreter_.memo(instance).captured));
+  Values bounds = inner.block(body, keyValues(body, before.keys, interpreter_.memo(instance).captured));
   if (!inner.needs.empty()) {
     llvm::append_range(needs, inner.needs);
     return {};
@@ -276,7 +285,7 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
     range.reset();
   }
   llvm::append_range(failures, inner.failures);
-  return ranges[{instance.context, before}] = range;
+  return ranges[before] = range;
 }
 
 /// Whether the keys of a call are in their ranges; if not, the input fails.
@@ -352,21 +361,17 @@ Values Evaluation::call(dyn::CallOp op) {
     return {};
   if (instance_)
     interpreter_.memo(*instance_).calls.push_back(callee);
-  auto state = [&] { return interpreter_.memo(callee).state; };
-  if (state() == Interpreter::Memo::Done ||
-      (computesCalls && state() == Interpreter::Memo::New && interpreter_.computeWithin(callee)))
-    return op.getEvery() ? every(callee) : interpreter_.memo(callee).values;
+  Interpreter::Memo &memo = interpreter_.memo(callee);
+  if (memo.state == Interpreter::Memo::Done ||
+      (computesCalls && memo.state == Interpreter::Memo::New && interpreter_.computeWithin(callee)))
+    return op.getEvery() ? every(callee) : memo.values;
   needs.push_back(callee);
   return {};
 }
 
 /// The nodes of all instances of a cell that one leads to, and what they give; the one has its values.
 Values Evaluation::every(const Interpreter::Instance &start) {
-  using InstanceKey = std::tuple<Operation *, int32_t, Interpreter::Keys>;
-  auto keyOf = [](const Interpreter::Instance &instance) {
-    return InstanceKey{dyn::CellOp(instance.cell).getOperation(), instance.context, instance.keys};
-  };
-  std::set<InstanceKey> seen{keyOf(start)};
+  std::unordered_set<Interpreter::Instance, Interpreter::HashOfInstance> seen{start};
   std::vector<Interpreter::Instance> open{start};
   std::map<int32_t, const Interpreter::Memo *> found; // by the node
   while (!open.empty()) {
@@ -376,7 +381,7 @@ Values Evaluation::every(const Interpreter::Instance &start) {
     if (next.cell == start.cell && std::equal(next.keys.begin() + 1, next.keys.end(), start.keys.begin() + 1))
       found[next.keys[0]] = &memo;
     for (const Interpreter::Instance &callee : memo.calls)
-      if (seen.insert(keyOf(callee)).second)
+      if (seen.insert(callee).second)
         open.push_back(callee);
   }
   std::vector<Values> lists(1 + interpreter_.memo(start).values.size());

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <dbc/messages.h>
 #include <dbc/schedule.h>
+#include <functional>
 #include <optional>
 
 namespace dbc::oracle {
@@ -54,11 +55,33 @@ public:
   std::vector<Traced> traced;
 
 private:
-  // Each returns one value a result, or nothing where all results are unknown.
+  /// How the operations of one kind are evaluated.
+  struct Rule {
+    /// Gives one value a result, or nothing where all results are unknown.
+    std::function<Values(Evaluation &, mlir::Operation *)> evaluate;
+    /// Whether too much is unknown to evaluate one; null: any operand is.
+    std::function<bool(Evaluation &, mlir::Operation *)> lacks;
+  };
+  using Rules = llvm::DenseMap<mlir::TypeID, Rule>;
+  static const Rule &ruleOf(mlir::Operation *op);
+  static void addStructure(Rules &rules);   // EvaluateStructure.cpp
+  static void addNumbers(Rules &rules);     // EvaluateNumbers.cpp
+  static void addElementwise(Rules &rules); // EvaluateNumbers.cpp
+  /// Adds the rule of `Op`: a method that takes one, or a function of an evaluation and one.
+  template <class Op, class F> static Rule &on(Rules &rules, F f) {
+    return rules[mlir::TypeID::get<Op>()] = {
+               [f](Evaluation &e, mlir::Operation *op) { return std::invoke(f, e, mlir::cast<Op>(op)); }, {}};
+  }
+  template <class Op> static Rule &on(Rules &rules, Values (Evaluation::*method)(Op)) {
+    return on<Op, Values (Evaluation::*)(Op)>(rules, method);
+  }
+  /// The same of a function of the elements of one operand, or of two.
+  template <class Op, class F> static void onElements(Rules &rules, F f);
+
   Values evaluate(mlir::Operation *op);
-  bool evaluateStructure(mlir::Operation *op,
-                         Values &results); // EvaluateStructure.cpp; false: another operation
-  bool evaluateNumbers(mlir::Operation *op, Values &results); // EvaluateNumbers.cpp
+  bool hasUnknownOperand(mlir::Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); });
+  }
 
   // Structure.
   Values field(dyn::FieldOp op);
@@ -105,6 +128,7 @@ private:
   Values reduce(dyn::ReduceOp op);
   Values softmax(dyn::SoftmaxOp op);
   Values constant(mlir::arith::ConstantOp op);
+  Values reshaped(mlir::Operation *op);
   Values compare(mlir::arith::CmpFOp op);
   Values truncate(mlir::arith::FPToSIOp op);
   Values select(mlir::arith::SelectOp op);

@@ -1,10 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which instances are computed and when. An instance's body is walked; where it calls instances without a
-// value, these are computed first and the body is walked again. So it is walked once more than it found
-// something missing, which is twice, unless what it calls gives what it then calls for: lists, or states of a
-// fold. From the third walk on, such calls are computed within the walk, so that long folds are not walked
-// once a step.
+// Which instances are computed and when. An instance's body is walked; what it calls is computed within the
+// walk, which takes machine stack, up to some depth. Deeper down, instances without a value are computed
+// first and the body is walked again: once more than it found something missing.
 #include "oracle/Interpreter.h"
 #include "oracle/Describe.h"
 #include "oracle/Evaluation.h"
@@ -14,10 +12,6 @@ using namespace mlir;
 using namespace dbc;
 
 namespace dbc::oracle {
-
-/// So often an instance is walked before what it calls is computed within the walk, which takes machine
-/// stack.
-constexpr int kPatientWalks = 2;
 
 Interpreter::Interpreter(ModuleOp module, WeightsView weights)
     : module_(module), symbols_(module), weights_(std::move(weights)), info_(describe(module)) {
@@ -112,9 +106,9 @@ void Interpreter::walk(dyn::EntryOp entry) {
     arguments.push_back(argument.use_empty() ? Value() : reader.argument(column, argument.getType()));
     llvm::append_range(missing, reader.failures);
   }
-  for (int walk = 1;; ++walk) {
+  while (true) {
     Evaluation evaluation(*this, batch_->args(), input_);
-    evaluation.computesCalls = walk > kPatientWalks || phase_ != Phase::All;
+    evaluation.computesCalls = true;
     Values results = evaluation.block(body, arguments);
     if (steps_ > limit_) {
       outcome_.failures = {Status::error(Code::limit, info_.name + ": takes more than " +
@@ -168,24 +162,24 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
       return;
     }
     Instance instance = stack_.back();
-    if (memo(instance).state == Memo::Done) { // was wanted by two, and computed for the other one
+    Memo &memo = this->memo(instance);
+    if (memo.state == Memo::Done) { // was wanted by two, and computed for the other one
       stack_.pop_back();
       continue;
     }
     // Open instances are those on the path to this one: what was pushed above them is all done when they come
     // up again.
-    memo(instance).state = Memo::Open;
+    memo.state = Memo::Open;
     auto [table, row] = ownerOf(instance);
     Evaluation evaluation(*this, table, row, &instance);
     Block &body = instance.cell.getBody().front();
     dyn::CellOp cell = instance.cell;
     if (trace_ && phase_ == Phase::All)
-      for (auto [argument, captured] : llvm::zip(cell.getValues(), memo(instance).captured))
+      for (auto [argument, captured] : llvm::zip(cell.getValues(), memo.captured))
         evaluation.trace(argument.getLoc(), dyn::sourceName(argument.getLoc()), argument.getType(),
                          {captured});
-    evaluation.computesCalls = ++memo(instance).walks > kPatientWalks || phase_ != Phase::All;
-    Values results =
-        evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).captured));
+    evaluation.computesCalls = true;
+    Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo.captured));
 
     bool complete = true;
     size_t first = stack_.size();
@@ -194,12 +188,13 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
       return;
     }
     for (const Instance &need : evaluation.needs) {
-      if (memo(need).state == Memo::Open) {
+      Memo &needed = this->memo(need);
+      if (needed.state == Memo::Open) {
         reportCycle(need);
-        memo(need).values.assign(dyn::CellOp(need.cell).getResults().size(), Value()); // unknown from here on
-        memo(need).state = Memo::Done;
+        needed.values.assign(dyn::CellOp(need.cell).getResults().size(), Value()); // unknown from here on
+        needed.state = Memo::Done;
       }
-      if (memo(need).state == Memo::New) {
+      if (needed.state == Memo::New) {
         stack_.push_back(need);
         complete = false;
       }
@@ -207,13 +202,13 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     std::reverse(stack_.begin() + first, stack_.end());
     if (!complete)
       continue;
-    if (!evaluation.needs.empty() && memo(instance).state != Memo::Done)
+    if (!evaluation.needs.empty() && memo.state != Memo::Done)
       continue; // everything needed has become known in the meantime: once more
     llvm::append_range(outcome_.failures, evaluation.failures);
-    memo(instance).values = std::move(results);
-    memo(instance).state = Memo::Done;
+    memo.values = std::move(results);
+    memo.state = Memo::Done;
     if (trace_ && phase_ == Phase::All) {
-      const Values &gives = memo(instance).values;
+      const Values &gives = memo.values;
       evaluation.trace(cell.getLoc(), "gives", body.getTerminator()->getOperandTypes(), gives,
                        cell.getSurface());
       trace_(cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
@@ -241,7 +236,7 @@ void Interpreter::reportCycle(const Instance &again) {
     if (memo(at).state != Memo::Open || !seen.insert(&memo(at)).second)
       continue;
     steps.push_back({dyn::CellOp(at.cell).getSymName().str(), wordsFor(at)});
-    if (at.cell == again.cell && at.keys == again.keys && at.context == again.context)
+    if (at == again)
       break;
   }
   std::reverse(steps.begin(), steps.end());

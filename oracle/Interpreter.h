@@ -9,6 +9,8 @@
 #include "ir/Dyn/Structural.h"
 #include "oracle/Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <dbc/batch.h>
 #include <dbc/dropout.h>
@@ -21,6 +23,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 namespace dbc::oracle {
 
@@ -111,12 +114,22 @@ private:
 
   /// A cell at its keys: nodes, by number in the batch, and integers. `context`: of a cell with captured
   /// arguments, the call from outside of its recursion that led to the instance; else 0.
-  using Keys = std::vector<int32_t>;
+  using Keys = llvm::SmallVector<int32_t, 4>;
   struct Instance {
     dyn::CellOp cell;
     Keys keys;
     int32_t context = 0;
+    bool operator==(const Instance &o) const {
+      return cell == o.cell && context == o.context && keys == o.keys;
+    }
   };
+  struct HashOfInstance {
+    size_t operator()(const Instance &instance) const {
+      return llvm::hash_combine(dyn::CellOp(instance.cell).getOperation(), instance.context,
+                                llvm::hash_combine_range(instance.keys.begin(), instance.keys.end()));
+    }
+  };
+  template <class T> using ByInstance = std::unordered_map<Instance, T, HashOfInstance>;
   /// A call: whose, which, and at which positions of the binders around it.
   struct CallSite {
     mlir::Operation *caller = nullptr; ///< null: the entry
@@ -136,11 +149,9 @@ private:
     std::vector<Value> captured;          ///< its captured arguments; unknown before they are computed
     std::optional<CallSite> discoveredBy; ///< where its values change
     std::vector<Instance> calls;          ///< what its body calls, in any order, also more than once
-    int walks = 0;                        ///< of its body
   };
-  Memo &memo(const Instance &instance) {
-    return memos_[dyn::CellOp(instance.cell).getOperation()][{instance.context, instance.keys}];
-  }
+  /// Stays where it is until the run's end.
+  Memo &memo(const Instance &instance) { return memos_[instance]; }
   /// Of the cells with captured arguments: their recursion.
   struct Recursion {
     std::vector<dyn::CellOp> cells;
@@ -184,11 +195,9 @@ private:
   int32_t input_ = 0, entry_ = 0;
   InputStatuses statuses_;
   int64_t steps_ = 0; ///< operations evaluated
-  llvm::DenseMap<mlir::Operation *, std::map<std::pair<int32_t, Keys>, Memo>> memos_;
-  /// Of each cell: the range of the key behind the keys given; nothing where it could not be computed.
-  llvm::DenseMap<mlir::Operation *,
-                 std::map<std::pair<int32_t, Keys>, std::optional<std::pair<int32_t, int32_t>>>>
-      ranges_;
+  ByInstance<Memo> memos_;
+  /// The range of the key behind the keys that an instance has; nothing where it could not be computed.
+  ByInstance<std::optional<std::pair<int32_t, int32_t>>> ranges_;
   std::vector<std::pair<int32_t, int32_t>> owners_; ///< of each context: what the caller belongs to
   std::map<CallSite, int32_t> contexts_; ///< calls from outside of recursions with captured arguments
   std::vector<Instance> stack_;          ///< of instances to compute

@@ -2,20 +2,15 @@
 //
 // Values of the oracle. Every number is a double: f32 because the oracle is the more exact side, integers of
 // 32 bits and bools because a double holds them exactly. Copying a value is cheap; nothing is ever changed
-// once it is shared.
+// once it is shared. Not thread-safe: a copy counts in what it shares.
 #pragma once
 
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
 #include <cassert>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace dbc::oracle {
-
-struct Tensor {
-  std::vector<int64_t> shape;   ///< at least one extent
-  std::vector<double> elements; ///< row-major
-};
 
 /// One flat value of `dyn`: a number, a node, a list; or *unknown*.
 ///
@@ -37,7 +32,7 @@ public:
       return number(elements.front());
     Value v;
     v.kind = Kind::Number;
-    v.tensor_ = std::make_shared<const Tensor>(Tensor{std::move(shape), std::move(elements)});
+    v.shared_ = new Shared{std::move(shape), std::move(elements), {}};
     return v;
   }
   /// `number` counts among the nodes of the batch.
@@ -50,17 +45,17 @@ public:
   static Value list(std::vector<Value> elements) {
     Value v;
     v.kind = Kind::List;
-    v.list_ = std::make_shared<const std::vector<Value>>(std::move(elements));
+    v.shared_ = new Shared{{}, {}, std::move(elements)};
     return v;
   }
 
   bool unknown() const { return kind == Kind::Unknown; }
   bool isList() const { return kind == Kind::List; }
   bool isNode() const { return kind == Kind::Node; }
-  bool isScalar() const { return kind == Kind::Number && !tensor_; }
+  bool isScalar() const { return kind == Kind::Number && !shared_; }
 
   double scalar() const {
-    assert(kind == Kind::Number && !tensor_);
+    assert(isScalar());
     return scalar_;
   }
   int64_t integer() const { return static_cast<int64_t>(scalar()); }
@@ -70,13 +65,16 @@ public:
   }
   const std::vector<Value> &elements() const {
     assert(kind == Kind::List);
-    return *list_;
+    return shared_->list;
   }
   /// Of a number: its extents, none for a scalar.
-  std::vector<int64_t> shape() const { return tensor_ ? tensor_->shape : std::vector<int64_t>(); }
+  const std::vector<int64_t> &shape() const {
+    static const std::vector<int64_t> ofScalar;
+    return shared_ ? shared_->shape : ofScalar;
+  }
   /// Of a number: how many scalars it holds, and each of them in row-major order.
-  int64_t size() const { return tensor_ ? static_cast<int64_t>(tensor_->elements.size()) : 1; }
-  double at(int64_t i) const { return tensor_ ? tensor_->elements[i] : scalar_; }
+  int64_t size() const { return shared_ ? static_cast<int64_t>(shared_->elements.size()) : 1; }
+  double at(int64_t i) const { return shared_ ? shared_->elements[i] : scalar_; }
 
   /// What a tape knows a number by; -1: it is on none, and has no gradient.
   int64_t variable() const { return variable_; }
@@ -88,11 +86,18 @@ public:
 
 private:
   enum class Kind : uint8_t { Unknown, Number, Node, List };
+  /// A tensor, or the elements of a list.
+  struct Shared : llvm::RefCountedBase<Shared> {
+    Shared(std::vector<int64_t> shape, std::vector<double> elements, std::vector<Value> list)
+        : shape(std::move(shape)), elements(std::move(elements)), list(std::move(list)) {}
+    std::vector<int64_t> shape;   ///< at least one extent
+    std::vector<double> elements; ///< row-major
+    std::vector<Value> list;
+  };
   Kind kind = Kind::Unknown;
   double scalar_ = 0;
   int64_t variable_ = -1;
-  std::shared_ptr<const Tensor> tensor_;
-  std::shared_ptr<const std::vector<Value>> list_;
+  llvm::IntrusiveRefCntPtr<const Shared> shared_;
 };
 
 } // namespace dbc::oracle
