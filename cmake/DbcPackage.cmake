@@ -32,7 +32,7 @@ endforeach()
 install(DIRECTORY runtime/include/dbc DESTINATION include COMPONENT runtime PATTERN cuda EXCLUDE)
 install(DIRECTORY runtime/include/dbc/cuda DESTINATION include/dbc COMPONENT cuda)
 install(DIRECTORY dsl/lib dsl/templates cost/devices DESTINATION share/dbc COMPONENT compiler)
-install(FILES dsl/REFERENCE.md editors/dyn.tmLanguage.json DESTINATION share/dbc COMPONENT compiler)
+install(FILES dsl/REFERENCE.md driver/report/report.html editors/dyn.tmLanguage.json DESTINATION share/dbc COMPONENT compiler)
 install(FILES editors/dbc.bash DESTINATION share/bash-completion/completions RENAME dbc COMPONENT compiler)
 
 # For builds that are not CMake's: `pkg-config --cflags --libs dbc-runtime`.

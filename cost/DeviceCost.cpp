@@ -145,6 +145,7 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       }
       for (size_t path = 0; path < us.size(); ++path)
         found.us[path] += us[path];
+      found.timeStepUs.push_back(us);
     }
     std::array<int64_t, 3> launches = {found.timeSteps, found.timeSteps, found.timeSteps};
     if (kernel.loop >= 0) {

@@ -97,6 +97,7 @@ struct KernelPrediction {
   int64_t timeSteps = 0, rows = 0; ///< with rows; in all
   PathTimes us{};
   double prefixUs = 0; ///< of `us` in loops: first time steps of one that are launches of their own
+  std::vector<PathTimes> timeStepUs; ///< of `us` each time step, also without rows; not of means
 };
 
 /// What a batch takes.
@@ -109,6 +110,11 @@ struct Prediction {
 
   /// The path that takes the least time; of equals the one with the fewest launches.
   DevicePath choice() const;
+  /// Gives back what it knows of each time step, which is as much as the batch has levels.
+  void forgetTimeSteps() {
+    for (KernelPrediction &kernel : kernels)
+      std::vector<PathTimes>().swap(kernel.timeStepUs);
+  }
 };
 
 /// What one time step of `rows` rows takes without waiting, in microseconds; 0 without rows. More rows never

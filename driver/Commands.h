@@ -42,6 +42,9 @@ struct Options {
   bool trace = false;               ///< interpret
   bool profile = false;             ///< run
   std::string profileOutput;        ///< run: a file for the profile as JSON, empty for none
+  std::string traceOutput;          ///< run: a file for the profile as a trace, empty for none
+  std::string pageOutput;           ///< report: a file for the page, empty for none
+  std::string drawingOutput;        ///< report: a file for the drawing, empty for none
   TrainOptions train;               ///< train; its weights and seed are those above
   std::string rule;                 ///< explain-error
   std::string project;              ///< new: the name of the model and of the folder
@@ -52,6 +55,9 @@ struct Options {
   std::vector<std::string> files;   ///< fmt: none, or -: stdin
   bool formatInPlace = false;       ///< fmt
   bool formatCheck = false;         ///< fmt
+
+  /// Whether a profile is asked for, in whatever form.
+  bool isProfiled() const { return profile || !profileOutput.empty() || !traceOutput.empty(); }
 };
 
 Exit compileCommand(const Options &options);

@@ -103,13 +103,15 @@ static Surroundings find() {
             joinPath(prefix, "lib"),
             joinPath(prefix, "share/dbc/devices"),
             joinPath(prefix, "share/dbc/REFERENCE.md"),
-            joinPath(prefix, "share/dbc/templates")};
+            joinPath(prefix, "share/dbc/templates"),
+            joinPath(prefix, "share/dbc/report.html")};
   return {joinPath(DBC_SOURCE_DIR, "dsl/lib"),
           joinPath(DBC_SOURCE_DIR, "runtime/include"),
           DBC_ARCHIVE_DIR,
           joinPath(DBC_SOURCE_DIR, "cost/devices"),
           joinPath(DBC_SOURCE_DIR, "dsl/REFERENCE.md"),
-          joinPath(DBC_SOURCE_DIR, "dsl/templates")};
+          joinPath(DBC_SOURCE_DIR, "dsl/templates"),
+          joinPath(DBC_SOURCE_DIR, "driver/report/report.html")};
 }
 
 const Surroundings &surroundings() {

@@ -50,6 +50,7 @@ struct Surroundings {
   std::string devices;   ///< the folder of h100.json
   std::string manual;    ///< REFERENCE.md
   std::string templates; ///< the folder of what `dbc new` copies
+  std::string page;      ///< report.html, what `dbc report --html` puts data into
 };
 const Surroundings &surroundings();
 

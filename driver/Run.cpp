@@ -7,6 +7,7 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
+#include "driver/report/Trace.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -109,22 +110,29 @@ Exit interpretCommand(const Options &options) {
 
 /// Compiled code; where it was asked for also what its batches are predicted to take on a device, which
 /// computes them.
-class ProfiledRunner : public CompiledRunner {
+class ProfiledRunner : public LoggedRunner {
 public:
-  using CompiledRunner::CompiledRunner;
+  using LoggedRunner::LoggedRunner;
   /// From now on. Times are of a GPU, or `onCpu`; inputs may share instances if `share`.
   void predict(cost::EntryPredictor by, bool onCpu, bool share) {
     predictor.emplace(std::move(by));
     shares = share;
     predicted.measured_on = onCpu ? "cpu" : "gpu";
-    session.log_launches(&log);
+    logLaunches();
+  }
+  /// From now on; `to` is borrowed.
+  void trace(Trace &to) {
+    traced = &to;
+    logLaunches();
   }
   /// Of all batches so far; null: there is none.
   const PredictedProfile *prediction() const { return predicted.batches > 0 ? &predicted : nullptr; }
 
 protected:
   Status computeBatch() override {
-    Status status = CompiledRunner::computeBatch();
+    Status status = LoggedRunner::computeBatch();
+    if (status.ok() && traced != nullptr)
+      traced->add(log, profile, whole, batch.inputs());
     if (status.ok() && predictor) {
       // Where stages are timed there is no graph.
       const bool loops = context->path() == cuda::Path::Persistent;
@@ -138,7 +146,7 @@ protected:
 private:
   std::optional<cost::EntryPredictor> predictor;
   bool shares = false;
-  LaunchLog log;
+  Trace *traced = nullptr;
   PredictedProfile predicted;
 };
 
@@ -168,7 +176,10 @@ Exit runCommand(const Options &options) {
     return exit;
   ProfiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   runner.session.share_subtrees(options.share);
-  runner.session.time_stages(options.profile || !options.profileOutput.empty());
+  runner.session.time_stages(options.isProfiled());
+  Trace trace(loaded.info().name, runner.entry.name);
+  if (!options.traceOutput.empty())
+    runner.trace(trace);
   if (constants) {
     mlir::OwningOpRef<mlir::ModuleOp> kernels;
     if (Exit exit = unit.transform("kernel", kernels, {}, /*device=*/true))
@@ -192,6 +203,9 @@ Exit runCommand(const Options &options) {
                  << " bytes of the last batch; block groups: " << runner.context->block_groups() << "\n";
   if (!options.profileOutput.empty())
     if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile, predicted) + "\n"))
+      return fail(std::move(error));
+  if (!options.traceOutput.empty())
+    if (llvm::Error error = writeFile(options.traceOutput, trace.text()))
       return fail(std::move(error));
   return exit;
 }

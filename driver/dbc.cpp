@@ -273,6 +273,8 @@ private:
         ->check(CLI::Range(1, 1 << 30).description(""));
     run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");
     run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
+    run->add_option("--profile-trace", o.traceOutput,
+                    "write when each launch ran to a file that Perfetto and chrome://tracing open");
     run->add_option(
            "--device", o.device,
            "put predictions beside what a GPU's profile measured: h100, h200, or a file of constants")
@@ -305,7 +307,9 @@ private:
             reportCommand);
     report->add_flag("--all", o.all, "each stage by itself, with all that it reads, and why");
     report->add_flag("--json", o.json, "print the report as JSON");
+    report->add_option("--html", o.pageOutput, "write the report as a page, beside the model's source");
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
+    report->add_option("--svg", o.drawingOutput, "draw the nodes of --input");
     report
         ->add_option_function<std::string>(
             "--device",
@@ -314,9 +318,9 @@ private:
               o.model.device = true;
             },
             "predict what a batch of --input takes on a device: h100, h200, or a file of its constants")
-        ->type_name("NAME|FILE")
-        ->needs("--input");
-    report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
+        ->type_name("NAME|FILE");
+    report->add_option("--batch", o.batch, "inputs in a batch [64]")
+        ->check(CLI::Range(1, 1 << 30).description(""));
     addMode(report, "train reports on losses with their gradients, and what is kept for these");
     addTables(report);
     addTarget(report);
@@ -478,9 +482,10 @@ int dispatch(int argc, char **argv) {
   CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
   app.set_version_flag("--version", "dbc " DBC_VERSION);
   app.require_subcommand(1);
-  app.footer("dbc COMMAND --help lists a command's options.");
   Options options;
   CommandLine line(app, options);
+  app.footer(
+      "dbc COMMAND --help lists a command's options."); // of dbc alone: commands inherit what is there before
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &done) { // --help, --version
@@ -513,6 +518,12 @@ int dispatch(int argc, char **argv) {
               << "` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`\n";
     return kUsage;
   }
+  if (app.got_subcommand("report") && options.countInput.empty() &&
+      (!options.device.empty() || !options.drawingOutput.empty())) {
+    std::cerr << "dbc: error: `" << (options.device.empty() ? "--svg` draws" : "--device` predicts")
+              << " what `--input FILE` has, which is not there\n";
+    return kUsage;
+  }
   if (app.got_subcommand("weights") && options.mapping.empty() && !options.suggest) {
     std::cerr << "dbc: error: `weights map` wants `--mapping FILE`, or `--suggest` to propose one\n";
     return kUsage;
@@ -525,9 +536,9 @@ int dispatch(int argc, char **argv) {
     std::cerr << "dbc: error: `--watch` reads the input again: it goes with `--input FILE`\n";
     return kUsage;
   }
-  const bool profiled = options.profile || !options.profileOutput.empty();
   const bool onDevice = options.model.target == "cuda" || options.model.target == "cuda-on-cpu";
-  if (app.got_subcommand("run") && !options.device.empty() && (!profiled || !onDevice || options.model.f64)) {
+  if (app.got_subcommand("run") && !options.device.empty() &&
+      (!options.isProfiled() || !onDevice || options.model.f64)) {
     std::cerr << "dbc: error: `--device` puts predictions beside what a GPU's profile measured: it goes with "
                  "`--profile` or `--profile-json`, with `--target cuda` or `cuda-on-cpu`, and with `--real "
                  "f32`\n";

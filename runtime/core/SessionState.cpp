@@ -229,7 +229,7 @@ Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool sh
   profile.compute_ns = 0;
   profile.buffer_bytes = 0;
   if (log_ != nullptr)
-    log_->rows.clear();
+    log_->clear();
 
   entry.reads.assign(code.reads.begin(), code.reads.end());
   for (int32_t component : code.reads_args)
@@ -323,6 +323,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
   run.shared = current_.share ? &shared_ : nullptr;
   out.begin_sub_batch(inputs);
   Status status;
+  int64_t unscheduled = begin;
   do {
     if (!schedule(sub_batch, inputs)) {
       current_.host_ns += now_ns() - begin;
@@ -334,6 +335,8 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
       return status;
     }
     const int64_t scheduled = now_ns();
+    if (run.log != nullptr)
+      run.log->add_sub_batch(unscheduled, scheduled);
     memory_.begin_sub_batch();
     if (sub_batch.device != nullptr) {
       out.leave_sub_batch(sub_batch.out);
@@ -346,7 +349,8 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
       if (run.input_count > 0 && !run.shared)
         learn(entry, run.input_count);
     }
-    entry.profile.compute_ns += now_ns() - scheduled;
+    unscheduled = now_ns();
+    entry.profile.compute_ns += unscheduled - scheduled;
     // An input that fails while it is computed takes its part of the gradient with it: again, without it; and
     // where it may have failed for another one, the run starts again without sharing (see run_checked).
   } while (differentiates && gradients_ && sub_batch.device == nullptr && !run.shared && run.errors.any());

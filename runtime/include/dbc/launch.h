@@ -92,10 +92,10 @@ inline bool worth_concurrent(const LoopWork *works, int32_t count, int32_t threa
 }
 
 /// Runs loops that need nothing of one another: `loops`(loop, worker) for each of them, on a worker of its
-/// own or on all.
+/// own or on all. Launches are written down by one thread alone, so then it is one loop after the other.
 template <int32_t Count, class Loops>
 inline void side_by_side(Run &run, const LoopWork (&works)[Count], Loops &&loops) {
-  if (worth_concurrent(works, Count, run.pool.threads()))
+  if (run.log == nullptr && worth_concurrent(works, Count, run.pool.threads()))
     run.pool.run(Count, loops);
   else
     for (int32_t loop = 0; loop < Count; ++loop)
@@ -176,8 +176,15 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
       stage.compute(plan, share_of(shares, item, begin, end, stage.tiles), run.scratch<char>(on, scratch));
     });
   }
-  if (run.timed)
-    profile.ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  if (run.timed) {
+    const Clock::time_point end = Clock::now();
+    auto ns = [](Clock::duration time) {
+      return int64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+    };
+    profile.ns += ns(end - start);
+    if (run.log != nullptr)
+      run.log->add_time(number, ns(start.time_since_epoch()), ns(end.time_since_epoch()));
+  }
 }
 
 } // namespace dbc

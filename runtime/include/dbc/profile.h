@@ -23,18 +23,53 @@ struct StageProfile {
   int64_t ns = 0;
 };
 
+/// A piece of time: nanoseconds of the steady clock.
+struct TimeSpan {
+  int64_t begin = 0, length = 0;
+};
+
 /// Rows of each launch of a run: what its schedule is like. Filled by a session, see Session::log_launches.
 struct LaunchLog {
   /// Of the stages, by their numbers in the profile; of a loop's also where a level or step has none, and
   /// each level or step by itself where a device runs the loop in one launch. There may be no vectors
   /// for the last stages.
   std::vector<std::vector<int32_t>> rows;
+  /// When each of them ran, where Session::time_stages is on; there may be none for the last ones, and of
+  /// those without rows they are empty. A loop that a device runs in one launch stands at the first of its
+  /// time steps, at its first stage.
+  std::vector<std::vector<TimeSpan>> spans;
+  struct SubBatch {
+    TimeSpan schedule;         ///< when it was scheduled
+    std::vector<size_t> first; ///< of each stage the number of its first launch; 0 of stages behind these
+  };
+  /// In the order in which they were scheduled; one more each time that a sub-batch was computed again,
+  /// without inputs that failed.
+  std::vector<SubBatch> sub_batches;
   bool compute = true; ///< false, on the CPU alone: nothing is computed, and results are undefined
 
   /// For generated code: a launch of a stage. Throws std::bad_alloc.
   void add(int32_t stage, int32_t count) {
     rows.resize(std::max(rows.size(), static_cast<size_t>(stage) + 1));
     rows[stage].push_back(std::max(count, 0));
+  }
+  /// For generated code: when a launch of a stage ran, behind which so many were added. Throws
+  /// std::bad_alloc.
+  void add_time(int32_t stage, int64_t begin, int64_t end, size_t behind = 0) {
+    spans.resize(std::max(spans.size(), static_cast<size_t>(stage) + 1));
+    spans[stage].resize(rows[stage].size());
+    spans[stage][rows[stage].size() - 1 - behind] = {begin, end - begin};
+  }
+  /// A sub-batch has been scheduled. Throws std::bad_alloc.
+  void add_sub_batch(int64_t begin, int64_t end) {
+    sub_batches.push_back({{begin, end - begin}, {}});
+    for (const std::vector<int32_t> &launches : rows)
+      sub_batches.back().first.push_back(launches.size());
+  }
+  /// Forgets what was written down.
+  void clear() {
+    rows.clear();
+    spans.clear();
+    sub_batches.clear();
   }
 };
 

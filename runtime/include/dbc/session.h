@@ -83,7 +83,7 @@ public:
   void time_stages(bool on);
 
   /// Each run from now on writes its launches down, in place of those of the run before; null: no more, as
-  /// by default. `log` is borrowed. For sessions of one thread, or whose stages a device computes.
+  /// by default. `log` is borrowed. Meanwhile threads share each launch, but no loop has one of its own.
   void log_launches(LaunchLog *log);
 
   /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the

@@ -249,7 +249,7 @@ public:
     ++launches_;
     check_guard_zones(stage.name);
     if (run.timed)
-      run.stages[number].ns += wait_ns() - start;
+      add_time(run, number, start);
   }
   /// From here on launches are collected for a graph, if that was chosen. All arrays have their memory.
   void collect(const Run &run);
@@ -298,7 +298,7 @@ public:
     ++launches_;
     check_guard_zones(stages[loop[0].stage].name);
     if (run.timed)
-      run.stages[loop[0].stage].ns += wait_ns() - start; // of the loop as a whole
+      add_time(run, loop[0].stage, start, size_t(time_steps - first) - 1); // of the loop as a whole
   }
   /// Waits, and gives a copy of an array of the device, valid until the next fetch or put: for what the host
   /// decides.
@@ -353,6 +353,13 @@ private:
     profile.bytes_written += rows * stage.written;
     profile.gathers += rows * stage.gathers;
     profile.operations += rows * stage.operations;
+  }
+  /// Waits for a launch of a stage that began at `start`, behind which so many were written down.
+  void add_time(Run &run, int32_t stage, int64_t start, size_t behind = 0) {
+    const int64_t end = wait_ns();
+    run.stages[stage].ns += end - start;
+    if (run.log != nullptr)
+      run.log->add_time(stage, start, end, behind);
   }
   PersistentLoop persistent_loop(const StageOfLoop *loop, size_t stages, int32_t block_groups, int32_t first,
                                  int32_t time_steps);

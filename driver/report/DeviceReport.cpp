@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/DeviceReport.h"
+#include "driver/report/DeviceReport.h"
 #include "codegen/cuda/DeviceArrays.h"
 #include "ir/Kernel/LargeM.h"
 #include "llvm/ADT/STLExtras.h"

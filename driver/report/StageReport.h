@@ -29,6 +29,7 @@ struct KeptReport {
 
 struct StageReport {
   std::string name, location;
+  std::vector<std::string> lines;    ///< file:line of all that it computes, each once, in the order of places
   std::string indexSet;              ///< by its name in the program
   std::string rows;                  ///< what it has a row for
   std::string when;                  ///< once, or by level or step of what
@@ -50,6 +51,16 @@ struct RepeatReport {
   std::string what, location;
   std::string variables, binder; ///< of the binder: "`x`, `s`", and where it stands
   std::string why;
+  std::string mend; ///< what the model's author could write in its place
+};
+
+/// Something that a model would be faster, or smaller, without.
+struct LostReport {
+  std::string kind;     ///< "levels", "repeated" or "kept"
+  std::string stage;    ///< its name, empty if it is of none
+  std::string what;     ///< "`encode.Node` runs by level of `encode`"
+  std::string location; ///< file:line:column
+  std::string why, mend;
 };
 
 /// Buffers over one index set, that keep as many time steps.
@@ -79,6 +90,7 @@ struct ProgramReport {
   std::vector<StageReport> stages;     ///< in the order in which they run
   std::vector<KeptReport> recomputed;  ///< what gradients find again: with --recompute none it would be kept
   std::vector<RepeatReport> repeats;
+  std::vector<LostReport> lost;
 };
 
 /// Reads all programs of a `batch` module that the whole pipeline of that level has gone over. A number of
@@ -89,6 +101,9 @@ void addRecomputed(std::vector<ProgramReport> &programs, const std::vector<Progr
 /// What an entry or loss of a `dyn` module, behind all passes of that level, computes more than once.
 std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, llvm::StringRef entry);
 
+/// Fills in ProgramReport::lost from the rest. `recompute` is what --recompute says.
+void findLost(ProgramReport &program, llvm::StringRef recompute);
+
 /// The shapes of a product's operands: "450 x 300 @ 300".
 std::string shapesOf(mlir::linalg::ContractOp product);
 
@@ -96,8 +111,8 @@ std::string shapesOf(mlir::linalg::ContractOp product);
 void printMoves(llvm::raw_ostream &out, mlir::ModuleOp batch);
 llvm::json::Value movesToJson(mlir::ModuleOp batch);
 
-/// A table of the stages, and what of the work could not be batched or is done again. With `all` each stage by
-/// itself, with each access and what is kept for the gradient.
+/// A table of the stages, and what of the work could not be batched or is done again. With `all` each stage
+/// by itself, with each access and what is kept for the gradient.
 void print(llvm::raw_ostream &out, const ProgramReport &program, bool all);
 llvm::json::Value toJson(const ProgramReport &program);
 

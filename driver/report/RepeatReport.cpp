@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/StageReport.h"
+#include "driver/report/StageReport.h"
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,6 +50,23 @@ static std::string why(const passes::Repeat &repeat) {
   llvm_unreachable("all reasons are named");
 }
 
+static std::string mendOf(const passes::Repeat &repeat) {
+  using Why = passes::Repeat::Why;
+  switch (repeat.why) {
+  case Why::Arm:
+    return "a `let` in front of the `if` or `match`, if it may be computed where that takes another arm, too";
+  case Why::List:
+    return "a list that does not depend on " + variablesOf(repeat.binder);
+  case Why::Fails:
+    return "a `let` in front of the binder, if it may fail the input where no element asks for it, too";
+  case Why::While:
+    return "a `let` in front of the `while`, over a list that no `while` shortens";
+  case Why::Ended:
+    return "a list whose length no `while` decides";
+  }
+  llvm_unreachable("all reasons are named");
+}
+
 std::vector<RepeatReport> reportRepeats(ModuleOp dyn, StringRef entry) {
   SymbolTable symbols(dyn);
   Operation *root = symbols.lookup(entry);
@@ -63,7 +80,7 @@ std::vector<RepeatReport> reportRepeats(ModuleOp dyn, StringRef entry) {
     for (const passes::Repeat &repeat : passes::findRepeats(function))
       reports.push_back({nameOf(repeat.work), dyn::sourceLocation(repeat.work->getLoc()),
                          variablesOf(repeat.binder), dyn::sourceLocation(repeat.binder->getLoc()),
-                         why(repeat)});
+                         why(repeat), mendOf(repeat)});
   return reports;
 }
 

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/StageReport.h"
+#include "driver/report/StageReport.h"
 #include "ir/Batch/Batch.h"
 #include "ir/Dyn/Dyn.h"
 #include "ir/Kernel/Kernel.h"
@@ -8,7 +8,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/batch/StageGraph.h"
 #include "passes/dyn/MovedProducts.h"
+#include "llvm/Support/Path.h"
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -16,7 +18,7 @@ namespace dbc::driver {
 
 std::string shapesOf(linalg::ContractOp product) {
   std::string text;
-  for (Value operand : product->getOperands().take_front(2)) {
+  for (mlir::Value operand : product->getOperands().take_front(2)) {
     text += text.empty() ? "" : " @ ";
     llvm::interleave(
         dyn::extents(operand.getType()), [&](int64_t extent) { text += std::to_string(extent); },
@@ -92,12 +94,17 @@ private:
     report.indexSet = stage.getIndexSet().str();
     report.rows = rows(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()));
     when(stage, report);
+    std::set<std::pair<std::string, unsigned>> places;
     stage.walk([&](Operation *op) {
+      if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+        places.insert({llvm::sys::path::filename(place.getFilename().getValue()).str(), place.getLine()});
       if (auto product = dyn_cast<linalg::ContractOp>(op))
         report.products.push_back(shapesOf(product) + ", at " + dyn::sourceLocation(product.getLoc()));
       else
         access(op, report.accesses);
     });
+    for (const auto &[file, line] : places)
+      report.lines.push_back(file + ":" + std::to_string(line));
     for (StringRef array : passes::accessesOf(stage).writes)
       if (kept.contains(array))
         report.kept.push_back({array.str(), bytesOf(program.lookupSymbol<batch::BufferOp>(array))});
@@ -338,11 +345,21 @@ void printMoves(llvm::raw_ostream &out, ModuleOp batch) {
         << describe(product) << "\n";
 }
 
+/// What would mend that a product stays where it is; empty where it has moved.
+static std::string mendOf(const passes::MovedProduct &product) {
+  return product.to != dyn::MovedTo::Nowhere ? ""
+                                             : "where several rows read a `" + product.of +
+                                                   "`, return the product from the cell, beside its result: "
+                                                   "then it is computed once for each";
+}
+
 llvm::json::Value movesToJson(ModuleOp batch) {
   llvm::json::Array all;
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
-    all.push_back(llvm::json::Object{
-        {"location", product.location}, {"matrix", product.params}, {"computed", describe(product)}});
+    all.push_back(llvm::json::Object{{"location", product.location},
+                                     {"matrix", product.params},
+                                     {"computed", describe(product)},
+                                     {"mend", mendOf(product)}});
   return all;
 }
 

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // What `dbc report` prints of stages: text for people, JSON for programs.
-#include "driver/StageReport.h"
+#include "driver/report/StageReport.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
 #include <dbc/schedule.h>
@@ -107,6 +107,7 @@ llvm::json::Value toJson(const ProgramReport &program) {
       kept.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
     stages.push_back(llvm::json::Object{{"name", stage.name},
                                         {"location", stage.location},
+                                        {"lines", llvm::json::Array(stage.lines)},
                                         {"index_set", stage.indexSet},
                                         {"rows", stage.rows},
                                         {"when", stage.when},
@@ -127,7 +128,16 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                          {"location", repeat.location},
                                          {"variables", repeat.variables},
                                          {"binder", repeat.binder},
-                                         {"why", repeat.why}});
+                                         {"why", repeat.why},
+                                         {"mend", repeat.mend}});
+  llvm::json::Array lost;
+  for (const LostReport &each : program.lost)
+    lost.push_back(llvm::json::Object{{"kind", each.kind},
+                                      {"stage", each.stage},
+                                      {"what", each.what},
+                                      {"location", each.location},
+                                      {"why", each.why},
+                                      {"mend", each.mend}});
   llvm::json::Array memory;
   for (const MemoryReport &rows : program.memory)
     memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
@@ -149,7 +159,8 @@ llvm::json::Value toJson(const ProgramReport &program) {
                             {"tables", std::move(tables)},
                             {"memory", std::move(memory)},
                             {"stages", std::move(stages)},
-                            {"repeated", std::move(repeats)}};
+                            {"repeated", std::move(repeats)},
+                            {"lost", std::move(lost)}};
 }
 
 } // namespace dbc::driver

@@ -5,10 +5,13 @@
 
 #include "cost/EntryPredictor.h"
 #include "driver/Commands.h"
-#include "driver/DeviceReport.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
-#include "driver/StageReport.h"
+#include "driver/report/BatchDrawing.h"
+#include "driver/report/DeviceReport.h"
+#include "driver/report/ReportPage.h"
+#include "driver/report/StageReport.h"
+#include "driver/report/Timeline.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -37,6 +40,47 @@ llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry
                             {"stages", std::move(rows)}};
 }
 
+/// What a page shows of a run beside its counts, and a drawing; nothing where neither is asked for.
+class Shown {
+public:
+  /// `runner` is borrowed, and from now on timed where there is to be a page.
+  Shown(const Options &options, LoggedRunner &runner, const EntryCode &entry)
+      : runner(runner), page(!options.pageOutput.empty()), drawn(page || !options.drawingOutput.empty()),
+        drawing(runner.info, entry) {
+    if (!page)
+      return;
+    runner.session.time_stages(true);
+    runner.logLaunches();
+  }
+  /// Adds the batch that the runner has computed.
+  void add(const std::vector<LineResult> &results) {
+    std::vector<bool> failed;
+    for (const LineResult &result : results)
+      failed.push_back(!result.status.ok());
+    if (drawn)
+      drawing.add(runner.inputs(), failed);
+    if (page)
+      timeline.add(runner.log, runner.profile, runner.whole, int64_t(results.size()));
+  }
+  void predict(const cost::ProgramShape &program, const cost::Prediction &prediction) {
+    if (page)
+      timeline.predict(program, prediction);
+  }
+  /// Puts what there is to be seen into `data`, with predictions of a path.
+  void finish(llvm::json::Object &data, std::optional<cost::DevicePath> path = std::nullopt) const {
+    if (page)
+      data["timeline"] = timeline.json(path);
+    if (drawn)
+      data["drawing"] = llvm::json::Object{{"words", drawing.words()}, {"svg", drawing.svg()}};
+  }
+
+private:
+  LoggedRunner &runner;
+  const bool page, drawn;
+  Timeline timeline;
+  BatchDrawing drawing;
+};
+
 } // namespace
 
 /// Calls `batch` with the lines of --input, --batch at a time.
@@ -55,13 +99,15 @@ static Exit eachBatch(const Options &options,
   }
 }
 
-/// Runs the input and counts.
-static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
+/// Runs the input and counts. `seen` gets what is not counted.
+static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json,
+                  llvm::json::Object &seen) {
   LoadedModel loaded;
   int32_t entry = -1;
   if (Exit exit = load(options, unit, loaded, entry))
     return exit;
-  CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
+  LoggedRunner runner(loaded.model, entry, options.threads, loaded.device());
+  Shown shown(options, runner, loaded.model.code().entries[entry]);
   int64_t inputs = 0, batches = 0;
   Status wrong; // with the first line that is
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
@@ -70,6 +116,7 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
       return fail(status);
     inputs += static_cast<int64_t>(lines.size());
     ++batches;
+    shown.add(results);
     for (const LineResult &result : results)
       if (wrong.ok())
         wrong = result.status;
@@ -77,6 +124,8 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
   });
   if (exit)
     return exit;
+  if (batches > 0)
+    shown.finish(seen);
   const RunProfile &profile = runner.profile;
   const EntryInfo &info = loaded.info().entries[entry];
   if (options.json)
@@ -117,8 +166,9 @@ static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Ob
 }
 
 /// Schedules the input on the CPU, which tells the rows of each level, and predicts what its batches take on
-/// a device. Computes it only where computed values say which rows there are.
-static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::Object &json) {
+/// a device. Computes it only where computed values say which rows there are, or a page shows its times.
+static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::Object &json,
+                         llvm::json::Object &seen) {
   llvm::Expected<cost::DeviceConstants> constants = cost::readDevice(surroundings().devices, options.device);
   if (!constants)
     return fail(constants.takeError());
@@ -136,10 +186,10 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
   if (Exit exit = load(onCpu, unit, loaded, entry))
     return exit;
   const cost::EntryPredictor predictor(std::move(*constants), *kernels, loaded.info().entries[entry].name);
-  CompiledRunner runner(loaded.model, entry, /*threads=*/1);
-  LaunchLog log;
-  log.compute = predictor.program().masked;
-  runner.session.log_launches(&log);
+  LoggedRunner runner(loaded.model, entry, /*threads=*/1);
+  Shown shown(options, runner, loaded.model.code().entries[entry]);
+  runner.log.compute = predictor.program().masked || !options.pageOutput.empty();
+  runner.logLaunches();
   runner.session.limit_sub_batch(options.batch); // a device computes a batch as one sub-batch
   std::vector<cost::Prediction> batches;
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
@@ -149,7 +199,10 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
     for (const LineResult &result : results)
       if (!result.status.ok())
         return fail(result.status);
-    batches.push_back(predictor.predict(log, runner.profile.stages, int64_t(lines.size())));
+    batches.push_back(predictor.predict(runner.log, runner.profile.stages, int64_t(lines.size())));
+    shown.add(results);
+    shown.predict(predictor.program(), batches.back());
+    batches.back().forgetTimeSteps();
     return kFine;
   });
   if (exit)
@@ -162,7 +215,27 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
   if (!options.json)
     print(llvm::outs() << "\n", predictor.device(), predictor.program(), prediction);
   json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
+  shown.finish(seen, prediction.choice());
   return kFine;
+}
+
+/// Writes the page and the drawing, those that are asked for.
+static llvm::Error writeSeen(const Options &options, const ModelUnit &unit, const llvm::json::Object &json,
+                             llvm::json::Object seen) {
+  if (!options.drawingOutput.empty()) {
+    const llvm::json::Object *drawing = seen.getObject("drawing");
+    if (!drawing)
+      return llvm::createStringError(options.countInput + ": has no inputs to draw");
+    if (llvm::Error error = writeFile(options.drawingOutput, *drawing->getString("svg")))
+      return error;
+  }
+  if (options.pageOutput.empty())
+    return llvm::Error::success();
+  for (const auto &[name, value] : json)
+    seen[name] = value;
+  if (llvm::Error error = addSources(seen, commandLine(options.model, /*how=*/true), unit.files()))
+    return error;
+  return writePage(options.pageOutput, std::move(seen));
 }
 
 Exit reportCommand(const Options &options) {
@@ -207,6 +280,7 @@ Exit reportCommand(const Options &options) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
     program.repeats = reportRepeats(*dyn, program.entry);
+    findLost(program, options.model.recompute);
     programs.push_back(toJson(program));
     if (!options.json)
       print(llvm::outs(), program, options.all);
@@ -215,11 +289,16 @@ Exit reportCommand(const Options &options) {
   if (options.model.device)
     if (Exit exit = reportDevice(options, unit, json))
       return exit;
+  llvm::json::Object seen;
   Exit exit = kFine;
   if (!options.device.empty())
-    exit = predictInput(options, unit, json);
+    exit = predictInput(options, unit, json, seen);
   else if (!options.countInput.empty())
-    exit = count(options, unit, json);
+    exit = count(options, unit, json, seen);
+  // Of inputs of which some are wrong there is a report all the same.
+  if (exit == kFine || json.get("run"))
+    if (llvm::Error error = writeSeen(options, unit, json, std::move(seen)))
+      return fail(std::move(error));
   if (options.json)
     llvm::outs() << llvm::json::Value(std::move(json)) << "\n";
   return exit;

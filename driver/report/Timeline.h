@@ -1,0 +1,60 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the launches of runs did, and when: by time step for the page of a report.
+#pragma once
+
+#include "cost/DeviceCost.h"
+#include "llvm/Support/JSON.h"
+#include <dbc/profile.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// One timed launch of a stage, or of a loop that a device runs at once.
+struct TimedLaunch {
+  int32_t stage = 0;
+  int32_t step = 0;  ///< its time step in its sub-batch, from 0
+  int32_t steps = 1; ///< time steps that it computes
+  int64_t rows = 0;  ///< of all of these
+  TimeSpan span;
+};
+
+/// The launches of a log that was timed, by the time when they began.
+std::vector<TimedLaunch> timedLaunches(const LaunchLog &log);
+
+/// A stage as reports name it: "encode.Node" of "stage.encode.Node".
+llvm::StringRef reportedName(const char *stage);
+
+/// Sums over batches what each stage did in each of its time steps.
+class Timeline {
+public:
+  /// A batch of so many inputs that took `whole`; `profile` is that of it, or of it and others.
+  void add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs);
+  /// What the batch that was added last is predicted to take.
+  void predict(const cost::ProgramShape &program, const cost::Prediction &prediction);
+  /// For the page: {"words", "device", "stages": [{"stage", "steps": [{"rows", "bytes_read", "bytes_written",
+  /// "ns", "predicted_us"}], "left_out"}], "first_batch"}. "device" tells whether there are predictions,
+  /// which are those of `path`; bounded, whatever was run.
+  llvm::json::Object json(std::optional<cost::DevicePath> path) const;
+
+private:
+  struct Step {
+    int64_t rows = 0, ns = 0;
+    cost::PathTimes us{};
+    bool predicted = false;
+  };
+  struct Stage {
+    std::string name;
+    double read = 0, written = 0; ///< bytes for a row
+    std::vector<Step> steps;
+  };
+  static void readFirst(const LaunchLog &log, const std::vector<Stage> &stages, const TimeSpan &whole,
+                        int64_t inputs, llvm::json::Object &first);
+  std::vector<Stage> stages_;
+  llvm::json::Object first_;
+  int64_t batches_ = 0;
+};
+
+} // namespace dbc::driver

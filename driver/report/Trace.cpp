@@ -1,0 +1,65 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/report/Trace.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dbc::driver {
+
+// All events are of one thread of one process.
+constexpr int64_t kProcess = 1, kThread = 1;
+
+Trace::Trace(const std::string &model, const std::string &entry) {
+  auto name = [&](const char *what, const std::string &called) {
+    events_.push_back(llvm::json::Object{{"name", what},
+                                         {"ph", "M"},
+                                         {"pid", kProcess},
+                                         {"tid", kThread},
+                                         {"args", llvm::json::Object{{"name", called}}}});
+  };
+  name("process_name", model);
+  name("thread_name", entry);
+}
+
+void Trace::add(llvm::StringRef name, llvm::StringRef category, const TimeSpan &span,
+                llvm::json::Object arguments) {
+  events_.push_back(llvm::json::Object{{"name", name.str()},
+                                       {"cat", category.str()},
+                                       {"ph", "X"},
+                                       {"pid", kProcess},
+                                       {"tid", kThread},
+                                       {"ts", double(span.begin - begin_) / 1e3},
+                                       {"dur", double(span.length) / 1e3},
+                                       {"args", std::move(arguments)}});
+}
+
+void Trace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs) {
+  if (batches_++ == 0)
+    begin_ = whole.begin;
+  add("batch " + std::to_string(batches_), "batch", whole, llvm::json::Object{{"inputs", inputs}});
+  for (const LaunchLog::SubBatch &subBatch : log.sub_batches)
+    add("scheduling", "schedule", subBatch.schedule, llvm::json::Object());
+  for (const TimedLaunch &launch : timedLaunches(log)) {
+    const StageProfile &stage = profile.stages[launch.stage];
+    // What a row costs is constant.
+    auto share = [&](int64_t all) { return all / stage.rows * launch.rows; };
+    llvm::json::Object arguments{{"time_step", launch.step},
+                                 {"time_steps", launch.steps},
+                                 {"rows", launch.rows},
+                                 {"bytes_read", share(stage.bytes_read)},
+                                 {"bytes_written", share(stage.bytes_written)},
+                                 {"gathers", share(stage.gathers)},
+                                 {"operations", share(stage.operations)}};
+    if (stage.operations > 0 && launch.span.length > 0)
+      arguments["gflops"] = double(share(stage.operations)) / double(launch.span.length);
+    add(reportedName(stage.name), "stage", launch.span, std::move(arguments));
+  }
+}
+
+std::string Trace::text() {
+  llvm::json::Object trace{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events_)}};
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(trace)) << "\n";
+  return text;
+}
+
+} // namespace dbc::driver
