@@ -4,7 +4,7 @@
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS),
-# `httplib` (the example that serves, which needs cpp-httplib).
+# `httplib` (the example that serves, which needs cpp-httplib), `jsonschema` (the package for some Python), `chromium` (a browser).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
 # the random ones), %compilers (of elementwise_full.test),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
@@ -71,13 +71,18 @@ cuobjdump = os.environ.get("CUOBJDUMP") or shutil.which("cuobjdump")
 if cuobjdump:
     config.available_features.add("cuobjdump")
     config.substitutions.append(("%cuobjdump", cuobjdump))
-# PyTorch, for whichever Python has it.
-HAS_TORCH = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
-for python in (sys.executable, "/usr/bin/python3"):
-    if os.path.exists(python) and subprocess.run([python, "-c", HAS_TORCH]).returncode == 0:
-        config.available_features.add("torch")
-        config.substitutions.append(("%torchpython", python))
-        break
+# Packages, for whichever Python has them: PyTorch, and what tests JSON by a schema.
+for package in ("torch", "jsonschema"):
+    has = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{package}') is None)"
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(python) and subprocess.run([python, "-c", has]).returncode == 0:
+            config.available_features.add(package)
+            config.substitutions.append((f"%{package}python", python))
+            break
+browser = shutil.which("chromium")
+if browser:
+    config.available_features.add("chromium")
+    config.substitutions.append(("%chromium", browser))
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("gpu")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):

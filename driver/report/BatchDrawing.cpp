@@ -13,7 +13,7 @@ namespace dbc::driver {
 namespace {
 
 constexpr int64_t kMostNodes = 300, kMostInputs = 60;
-constexpr double kAcross = 26, kRadius = 9, kMargin = 16, kTitle = 18, kPage = 1000;
+constexpr double kAcross = 26, kRadius = 9, kMargin = 16, kTitle = 18, kPage = 680;
 constexpr int32_t kInRow = 30; ///< nodes of an input that has one level
 
 using Node = BatchDrawing::Node;

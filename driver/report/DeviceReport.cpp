@@ -2,6 +2,7 @@
 
 #include "driver/report/DeviceReport.h"
 #include "codegen/cuda/DeviceArrays.h"
+#include "driver/report/StageReport.h"
 #include "ir/Kernel/LargeM.h"
 #include "llvm/ADT/STLExtras.h"
 #include <dbc/cuda/arrays.h>
@@ -148,7 +149,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
   for (const KernelReport &kernel : report.kernels) {
     llvm::json::Array products;
     for (const ProductReport &product : kernel.products) {
-      llvm::json::Object object{{"matrix", product.matrix}, {"location", product.location}};
+      llvm::json::Object object{{"matrix", product.matrix}, {"location", inJson(product.location)}};
       if (product.instruction.empty())
         object["instruction"] = nullptr;
       else
@@ -172,12 +173,12 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"large_m_registers", kernel.largeMRegisters},
                                          {"by_row", kernel.byRow},
                                          {"by_warp", kernel.byWarp},
-                                         {"launch", kernel.launch}});
+                                         {"launch", inJson(kernel.launch)}});
   }
   return llvm::json::Object{{"entry", report.entry},
                             {"kernels", std::move(kernels)},
                             {"graph", report.noGraph.empty()},
-                            {"no_graph", report.noGraph}};
+                            {"no_graph", inJson(report.noGraph)}};
 }
 
 using codegen::MemoryPlan;

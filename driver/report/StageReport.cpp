@@ -356,9 +356,9 @@ static std::string mendOf(const passes::MovedProduct &product) {
 llvm::json::Value movesToJson(ModuleOp batch) {
   llvm::json::Array all;
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
-    all.push_back(llvm::json::Object{{"location", product.location},
+    all.push_back(llvm::json::Object{{"location", inJson(product.location)},
                                      {"matrix", product.params},
-                                     {"computed", describe(product)},
+                                     {"computed", inJson(describe(product))},
                                      {"mend", mendOf(product)}});
   return all;
 }

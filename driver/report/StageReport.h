@@ -116,4 +116,8 @@ llvm::json::Value movesToJson(mlir::ModuleOp batch);
 void print(llvm::raw_ostream &out, const ProgramReport &program, bool all);
 llvm::json::Value toJson(const ProgramReport &program);
 
+/// A text that may name a file, whose name may be any bytes: what is not UTF-8, which JSON is, becomes
+/// U+FFFD.
+std::string inJson(const std::string &text);
+
 } // namespace dbc::driver

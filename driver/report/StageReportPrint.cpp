@@ -92,6 +92,15 @@ void print(llvm::raw_ostream &out, const ProgramReport &program, bool all) {
         << " of " << repeat.binder << ", which it does not use: " << repeat.why << "\n";
 }
 
+std::string inJson(const std::string &text) { return llvm::json::fixUTF8(text); }
+
+static llvm::json::Array inJson(const std::vector<std::string> &texts) {
+  llvm::json::Array array;
+  for (const std::string &text : texts)
+    array.push_back(inJson(text));
+  return array;
+}
+
 llvm::json::Value toJson(const ProgramReport &program) {
   llvm::json::Array stages;
   for (const StageReport &stage : program.stages) {
@@ -100,19 +109,19 @@ llvm::json::Value toJson(const ProgramReport &program) {
       accesses.push_back(llvm::json::Object{{"what", access.what},
                                             {"array", access.array},
                                             {"access", access.access},
-                                            {"why", access.why},
-                                            {"location", access.location}});
+                                            {"why", inJson(access.why)},
+                                            {"location", inJson(access.location)}});
     llvm::json::Array kept;
     for (const KeptReport &array : stage.kept)
       kept.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
     stages.push_back(llvm::json::Object{{"name", stage.name},
-                                        {"location", stage.location},
-                                        {"lines", llvm::json::Array(stage.lines)},
+                                        {"location", inJson(stage.location)},
+                                        {"lines", inJson(stage.lines)},
                                         {"index_set", stage.indexSet},
-                                        {"rows", stage.rows},
-                                        {"when", stage.when},
-                                        {"why_not_once", stage.whyNotOnce},
-                                        {"products", llvm::json::Array(stage.products)},
+                                        {"rows", inJson(stage.rows)},
+                                        {"when", inJson(stage.when)},
+                                        {"why_not_once", inJson(stage.whyNotOnce)},
+                                        {"products", inJson(stage.products)},
                                         {"accesses", std::move(accesses)},
                                         {"kept", std::move(kept)}});
   }
@@ -121,26 +130,27 @@ llvm::json::Value toJson(const ProgramReport &program) {
     tables.push_back(llvm::json::Object{{"cell", table.cell},
                                         {"keys", llvm::json::Array(table.keys)},
                                         {"slot_bytes", KeyTable::kBytes},
-                                        {"location", table.location}});
+                                        {"location", inJson(table.location)}});
   llvm::json::Array repeats;
   for (const RepeatReport &repeat : program.repeats)
-    repeats.push_back(llvm::json::Object{{"what", repeat.what},
-                                         {"location", repeat.location},
+    repeats.push_back(llvm::json::Object{{"what", inJson(repeat.what)},
+                                         {"location", inJson(repeat.location)},
                                          {"variables", repeat.variables},
-                                         {"binder", repeat.binder},
-                                         {"why", repeat.why},
-                                         {"mend", repeat.mend}});
+                                         {"binder", inJson(repeat.binder)},
+                                         {"why", inJson(repeat.why)},
+                                         {"mend", inJson(repeat.mend)}});
   llvm::json::Array lost;
   for (const LostReport &each : program.lost)
     lost.push_back(llvm::json::Object{{"kind", each.kind},
                                       {"stage", each.stage},
-                                      {"what", each.what},
-                                      {"location", each.location},
-                                      {"why", each.why},
-                                      {"mend", each.mend}});
+                                      {"what", inJson(each.what)},
+                                      {"location", inJson(each.location)},
+                                      {"why", inJson(each.why)},
+                                      {"mend", inJson(each.mend)}});
   llvm::json::Array memory;
   for (const MemoryReport &rows : program.memory)
-    memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
+    memory.push_back(
+        llvm::json::Object{{"rows", inJson(rows.rows)}, {"bytes", rows.bytes}, {"live", rows.live}});
   llvm::json::Array storages;
   for (const StorageReport &storage : program.storages) {
     llvm::json::Array parts;
