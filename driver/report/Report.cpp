@@ -128,9 +128,8 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
     shown.finish(seen);
   const RunProfile &profile = runner.profile;
   const EntryInfo &info = loaded.info().entries[entry];
-  if (options.json)
-    json["run"] = profileJson(profile, info, inputs, batches);
-  else
+  json["run"] = profileJson(profile, info, inputs, batches);
+  if (!options.json)
     llvm::outs() << "\n`" << info.name << "` on " << inputs << " inputs, " << profile.nodes << " nodes, in "
                  << batches << (batches == 1 ? " batch" : " batches") << ":\n"
                  << profile_table(profile);
