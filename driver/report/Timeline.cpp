@@ -128,7 +128,7 @@ llvm::json::Object Timeline::json(std::optional<cost::DevicePath> path) const {
   }
   std::string words = "Sums over " +
                       (batches_ == 1 ? "the batch" : "all " + std::to_string(batches_) + " batches") +
-                      " and their sub-batches; measured on this machine's CPU.";
+                      " and their sub-batches, bars of each kind to a scale of their own; measured on this machine's CPU.";
   if (path)
     words += " Predicted for the path that is chosen, " + cost::nameOf(*path).str() +
              ", without what a loop's own launch takes.";
