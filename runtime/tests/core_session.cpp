@@ -223,6 +223,31 @@ TEST(Session, TheFirstRunIsInSubBatches) {
   EXPECT_LT(2 * first, session.profile(0).buffer_bytes);
 }
 
+// A log has when each sub-batch of the last run was scheduled.
+TEST(Session, SubBatchesAreWrittenDown) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  fill(batch, 30, 4);
+  session.limit_sub_batch(10);
+  dbc::LaunchLog log;
+  session.log_launches(&log);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(session.run(0, batch).ok());
+    ASSERT_EQ(log.sub_batches.size(), 3u);
+    int64_t end = 1;
+    for (const dbc::LaunchLog::SubBatch &sub_batch : log.sub_batches) {
+      EXPECT_LE(end, sub_batch.schedule.begin);
+      EXPECT_LT(0, sub_batch.schedule.length);
+      end = sub_batch.schedule.begin + sub_batch.schedule.length;
+    }
+  }
+  session.log_launches(nullptr);
+  session.limit_sub_batch(30);
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(log.sub_batches.size(), 3u);
+}
+
 TEST(Session, CallersOutputs) {
   Model model = sums();
   Session session(model);

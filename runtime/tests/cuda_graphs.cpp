@@ -406,6 +406,23 @@ TEST_F(CudaGraphs, LaunchesAreWrittenDown) {
       EXPECT_EQ(context_->path(), path);
       EXPECT_EQ(log.rows, (std::vector<std::vector<int32_t>>{{inputs}, {10, 1, 3}, {inputs}}));
     }
+  // Timed, each launch has its time, and a loop that is one launch has it at its first level.
+  session_.time_stages(true);
+  for (Path path : {Path::Levels, Path::Persistent}) {
+    context_->choose_path(path);
+    EXPECT_TRUE(climbs(5, {5, 10, 1, 3}));
+    ASSERT_EQ(log.spans.size(), 3u);
+    for (size_t stage = 0; stage < 3; ++stage) {
+      ASSERT_EQ(log.spans[stage].size(), log.rows[stage].size());
+      int64_t ns = 0;
+      for (const dbc::TimeSpan &span : log.spans[stage]) {
+        EXPECT_EQ(span.begin > 0, &span == log.spans[stage].data() || path == Path::Levels);
+        ns += span.length;
+      }
+      EXPECT_EQ(ns, session_.profile(0).stages[stage].ns);
+    }
+  }
+  session_.time_stages(false);
   session_.log_launches(nullptr);
   EXPECT_TRUE(climbs(5, {5, 7}));
   EXPECT_EQ(log.rows[1].size(), 3u);
