@@ -19,13 +19,13 @@ void findLost(ProgramReport &program, llvm::StringRef recompute) {
   for (const StageReport &stage : program.stages) {
     if (stage.whyNotOnce.empty())
       continue;
-    const bool waits = llvm::StringRef(stage.whyNotOnce).starts_with("it needs");
     program.lost.push_back(
         {"levels", stage.name, "`" + stage.name + "` runs " + stage.when, stage.location, stage.whyNotOnce,
-         waits ? "nothing in this expression, which is the recursion itself; what needs no earlier result "
-                 "runs once by itself, and of inputs that are less deep there are fewer levels"
-               : "a recursion that does not read what this gives, or a value here that reads no result of "
-                 "its own level: then it runs once, behind or in front of the levels"});
+         stage.readsEarlier
+             ? "nothing in this expression, which is the recursion itself; what needs no earlier result "
+               "runs once by itself, and of inputs that are less deep there are fewer levels"
+             : "a recursion that does not read what this gives, or a value here that reads no result of "
+               "its own level: then it runs once, behind or in front of the levels"});
   }
   for (const RepeatReport &repeat : program.repeats)
     program.lost.push_back({"repeated", "",

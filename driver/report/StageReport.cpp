@@ -198,6 +198,7 @@ private:
       auto gather = dyn_cast<batch::GatherOp>(op);
       auto segment = dyn_cast<batch::SegmentOp>(op);
       bool carried = (gather && gather.getCarried()) || (segment && segment.getCarried());
+      report.readsEarlier |= carried;
       if (carried && report.whyNotOnce.empty())
         report.whyNotOnce = "it needs results of earlier ones, at " + dyn::sourceLocation(op->getLoc());
     });

@@ -34,6 +34,7 @@ struct StageReport {
   std::string rows;                  ///< what it has a row for
   std::string when;                  ///< once, or by level or step of what
   std::string whyNotOnce;            ///< empty if it runs once
+  bool readsEarlier = false;         ///< that is as it reads results of earlier levels or steps itself
   std::vector<std::string> products; ///< "450 x 300, at tree_lstm.dyn:23:28"
   std::vector<AccessReport> accesses;
   std::vector<KeptReport> kept; ///< of a loss that is compiled with its gradient

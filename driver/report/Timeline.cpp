@@ -126,9 +126,9 @@ llvm::json::Object Timeline::json(std::optional<cost::DevicePath> path) const {
     stages.push_back(
         llvm::json::Object{{"stage", stage.name}, {"steps", std::move(steps)}, {"left_out", leftOut}});
   }
-  std::string words = "Sums over " +
-                      (batches_ == 1 ? "the batch" : "all " + std::to_string(batches_) + " batches") +
-                      " and their sub-batches, bars of each kind to a scale of their own; measured on this machine's CPU.";
+  std::string words =
+      "Sums over " + (batches_ == 1 ? "the batch" : "all " + std::to_string(batches_) + " batches") +
+      " and their sub-batches, bars of each kind to a scale of their own; measured on this machine's CPU.";
   if (path)
     words += " Predicted for the path that is chosen, " + cost::nameOf(*path).str() +
              ", without what a loop's own launch takes.";

@@ -10,26 +10,30 @@ constexpr int64_t kProcess = 1, kThread = 1;
 
 Trace::Trace(const std::string &model, const std::string &entry) {
   auto name = [&](const char *what, const std::string &called) {
-    events_.push_back(llvm::json::Object{{"name", what},
-                                         {"ph", "M"},
-                                         {"pid", kProcess},
-                                         {"tid", kThread},
-                                         {"args", llvm::json::Object{{"name", called}}}});
+    add(llvm::json::Object{{"name", what},
+                           {"ph", "M"},
+                           {"pid", kProcess},
+                           {"tid", kThread},
+                           {"args", llvm::json::Object{{"name", called}}}});
   };
   name("process_name", model);
   name("thread_name", entry);
 }
 
+void Trace::add(llvm::json::Object event) {
+  llvm::raw_string_ostream(events_) << (events_.empty() ? "" : ",\n") << llvm::json::Value(std::move(event));
+}
+
 void Trace::add(llvm::StringRef name, llvm::StringRef category, const TimeSpan &span,
                 llvm::json::Object arguments) {
-  events_.push_back(llvm::json::Object{{"name", name.str()},
-                                       {"cat", category.str()},
-                                       {"ph", "X"},
-                                       {"pid", kProcess},
-                                       {"tid", kThread},
-                                       {"ts", double(span.begin - begin_) / 1e3},
-                                       {"dur", double(span.length) / 1e3},
-                                       {"args", std::move(arguments)}});
+  add(llvm::json::Object{{"name", name.str()},
+                         {"cat", category.str()},
+                         {"ph", "X"},
+                         {"pid", kProcess},
+                         {"tid", kThread},
+                         {"ts", double(span.begin - begin_) / 1e3},
+                         {"dur", double(span.length) / 1e3},
+                         {"args", std::move(arguments)}});
 }
 
 void Trace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs) {
@@ -55,11 +59,8 @@ void Trace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan 
   }
 }
 
-std::string Trace::text() {
-  llvm::json::Object trace{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events_)}};
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(trace)) << "\n";
-  return text;
+std::string Trace::text() const {
+  return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + events_ + "\n]}\n";
 }
 
 } // namespace dbc::driver

@@ -20,13 +20,14 @@ public:
   /// A batch of so many inputs whose log was timed and that took `whole`; `profile` is that of it, or of it
   /// and others.
   void add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs);
-  /// The whole file. Nothing may be added then.
-  std::string text();
+  /// The whole file.
+  std::string text() const;
 
 private:
   void add(llvm::StringRef name, llvm::StringRef category, const TimeSpan &span,
            llvm::json::Object arguments);
-  llvm::json::Array events_;
+  void add(llvm::json::Object event);
+  std::string events_;              ///< as text, which takes the least memory
   int64_t begin_ = 0, batches_ = 0; ///< of the first batch, ns; how many
 };
 
