@@ -60,15 +60,16 @@ private:
     const ColumnView &view = batch.column(table, column);
     if (known.elem != Elem::Node || !view.has(row))
       return;
-    int32_t begin = row, end = row + 1; // values
-    for (int32_t level = 0; level < known.depth; ++level) {
-      if (begin == end)
-        return;
-      const ColumnView::Lists &lists = view.lists[level];
-      end = lists.end[end - 1]; // lists of a row lie one behind the other
-      begin = lists.begin[begin];
+    std::vector<int32_t> values{row}; // of the row: lists, lists in these, and so on
+    for (int32_t depth = 0; depth < known.depth; ++depth) {
+      const ColumnView::Lists &lists = view.lists[depth];
+      std::vector<int32_t> inner;
+      for (int32_t list : values)
+        for (int32_t element = lists.begin[list]; element < lists.end[list]; ++element)
+          inner.push_back(element);
+      values = std::move(inner);
     }
-    for (int32_t value = begin; value < end; ++value)
+    for (int32_t value : values)
       for (int64_t i = 0; i < known.extent; ++i)
         each(first[known.target] + view.i32[value * known.extent + i]);
   }
