@@ -223,6 +223,22 @@ void layOut(Input &input) {
   }
 }
 
+/// By itself a drawing has a background; in a page report.html takes it away.
+constexpr llvm::StringLiteral kStyle = R"(.batch { background: #ffffff; }
+.batch text { font: 11px system-ui, sans-serif; fill: #1d2026; }
+.batch .edge { stroke: #8b929e; stroke-width: 1.2; }
+.batch .node text { text-anchor: middle; font-size: 10px; pointer-events: none; }
+.batch .node text.light { fill: #ffffff; }
+.batch .node text.dark { fill: #14161a; }
+.batch .argument circle { stroke: #c2410c; stroke-width: 2.5; }
+@media screen and (prefers-color-scheme: dark) {
+  .batch { background: #16181c; }
+  .batch text { fill: #e4e6ea; }
+  .batch .edge { stroke: #777e8a; }
+  .batch .argument circle { stroke: #fb923c; }
+}
+)";
+
 std::string inXml(llvm::StringRef text) {
   std::string out;
   for (char c : text)
@@ -383,15 +399,8 @@ std::string BatchDrawing::svg() const {
   all << "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"batch\" width=\"" << fullWidth << "\" height=\""
       << fullHeight << "\" viewBox=\"0 0 " << fullWidth << " " << fullHeight
       << "\" role=\"img\">\n<title>The structure of a batch of " << inXml(info_.name) << "</title>\n<desc>"
-      << inXml(words())
-      << "</desc>\n<style>\n.batch text { font: 11px system-ui, sans-serif; fill: #1d2026; }\n"
-         ".batch .edge { stroke: #8b929e; stroke-width: 1.2; }\n"
-         ".batch .node text { text-anchor: middle; font-size: 10px; pointer-events: none; }\n"
-         ".batch .node text.light { fill: #ffffff; }\n.batch .node text.dark { fill: #14161a; }\n"
-         ".batch .argument circle { stroke: #c2410c; stroke-width: 2.5; }\n"
-         "@media (prefers-color-scheme: dark) { .batch text { fill: #e4e6ea; } .batch .edge { stroke: "
-         "#777e8a; } .batch .argument circle { stroke: #fb923c; } }\n</style>\n<g transform=\"translate("
-      << int(kMargin) << " " << int(kMargin) << ")\">\n";
+      << inXml(words()) << "</desc>\n<style>\n"
+      << kStyle << "</style>\n<g transform=\"translate(" << int(kMargin) << " " << int(kMargin) << ")\">\n";
   printKey(all, levels, cyclic);
   all << inputs << "</g>\n</svg>\n";
   return text;
