@@ -46,7 +46,7 @@ public:
   /// `runner` is borrowed, and from now on timed where there is to be a page.
   Shown(const Options &options, LoggedRunner &runner, const EntryCode &entry)
       : runner(runner), page(!options.pageOutput.empty()), drawn(page || !options.drawingOutput.empty()),
-        drawing(runner.info, entry) {
+        emulated(options.model.target == "cuda-on-cpu"), drawing(runner.info, entry) {
     if (!page)
       return;
     runner.session.time_stages(true);
@@ -69,14 +69,22 @@ public:
   /// Puts what there is to be seen into `data`, with predictions of a path.
   void finish(llvm::json::Object &data, std::optional<cost::DevicePath> path = std::nullopt) const {
     if (page)
-      data["timeline"] = timeline.json(path);
+      data["timeline"] = timeline.json(path, measured());
     if (drawn)
       data["drawing"] = llvm::json::Object{{"words", drawing.words()}, {"svg", drawing.svg()}};
   }
 
 private:
+  /// Where its times are measured.
+  std::string measured() const {
+    if (!runner.context)
+      return "on this machine's CPU";
+    return emulated
+               ? "on the CPU, which ran the kernels thread by thread: these are no times of a GPU"
+               : "on the GPU, each launch by itself, and a loop that is one launch at its first time step";
+  }
   LoggedRunner &runner;
-  const bool page, drawn;
+  const bool page, drawn, emulated;
   Timeline timeline;
   BatchDrawing drawing;
 };

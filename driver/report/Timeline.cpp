@@ -106,7 +106,7 @@ void Timeline::predict(const cost::ProgramShape &program, const cost::Prediction
   }
 }
 
-llvm::json::Object Timeline::json(std::optional<cost::DevicePath> path) const {
+llvm::json::Object Timeline::json(std::optional<cost::DevicePath> path, const std::string &measured) const {
   llvm::json::Array stages;
   for (const Stage &stage : stages_) {
     if (stage.steps.empty())
@@ -128,7 +128,7 @@ llvm::json::Object Timeline::json(std::optional<cost::DevicePath> path) const {
   }
   std::string words =
       "Sums over " + (batches_ == 1 ? "the batch" : "all " + std::to_string(batches_) + " batches") +
-      " and their sub-batches, bars of each kind to a scale of their own; measured on this machine's CPU.";
+      " and their sub-batches, bars of each kind to a scale of their own; measured " + measured + ".";
   if (path)
     words += " Predicted for the path that is chosen, " + cost::nameOf(*path).str() +
              ", without what a loop's own launch takes.";

@@ -36,8 +36,8 @@ public:
   void predict(const cost::ProgramShape &program, const cost::Prediction &prediction);
   /// For the page: {"words", "device", "stages": [{"stage", "steps": [{"rows", "bytes_read", "bytes_written",
   /// "ns", "predicted_us"}], "left_out"}], "first_batch"}. "device" tells whether there are predictions,
-  /// which are those of `path`; bounded, whatever was run.
-  llvm::json::Object json(std::optional<cost::DevicePath> path) const;
+  /// which are those of `path`; bounded, whatever was run. `measured` says where times were.
+  llvm::json::Object json(std::optional<cost::DevicePath> path, const std::string &measured) const;
 
 private:
   struct Step {
