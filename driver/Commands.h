@@ -25,6 +25,7 @@ struct Options {
   std::string emit;       ///< compile: dyn, batch or kernel; empty for code
   bool saveTemps = false; ///< compile
   bool cInterface = false;             ///< compile: <model>_c.h too
+  bool shared = false;                 ///< compile: to a shared object in the cache
   std::vector<std::string> printAfter; ///< compile: flags of passes
   std::string entry;                   ///< empty: the only one
   std::string input = "-";             ///< a file, - for stdin

@@ -87,6 +87,17 @@ static Exit emit(const Options &options, ModelUnit &unit) {
   return kFine;
 }
 
+/// Goes on to a shared object in the cache, as `dbc run` does, and prints where it is. It is loaded once, so
+/// that one which is damaged is made anew.
+static Exit compileShared(const ModelOptions &options, const GeneratedCode &code) {
+  const ModelCode *loaded = nullptr;
+  std::string file;
+  if (Exit exit = loadShared(code, options.target == "cuda-on-cpu", options.verbose, loaded, &file))
+    return exit;
+  llvm::outs() << file << "\n";
+  return kFine;
+}
+
 Exit compileCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (!options.emit.empty())
@@ -95,6 +106,8 @@ Exit compileCommand(const Options &options) {
   GeneratedCode code;
   if (Exit exit = unit.generate(code, options.printAfter))
     return exit;
+  if (options.shared)
+    return compileShared(options.model, code);
   if (llvm::Error error = makeFolder(folder))
     return fail(std::move(error));
   std::string base = folder + "/" + code.model;

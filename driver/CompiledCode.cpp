@@ -271,9 +271,12 @@ static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
   return kFine;
 }
 
-Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded) {
+Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded,
+                std::string *file) {
   void *handle = nullptr;
   auto load = [&](const std::string &object) {
+    if (file)
+      *file = object;
     handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
     return handle != nullptr;
   };

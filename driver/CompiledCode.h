@@ -27,8 +27,9 @@ struct GeneratedCode {
 /// offers. What is loaded stays loaded until the program ends. The object has no runtime of its own: it uses
 /// this program's. Says what is wrong: that there is no compiler or no folder for the cache is the user's
 /// error, that the compiler refuses the code is ours. Kernels are compiled by $CUDACXX (else nvcc), or with
-/// `onCpu` by the C++ compiler, to run on the CPU.
-Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded);
+/// `onCpu` by the C++ compiler, to run on the CPU. With `file` says where in the cache the object is.
+Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded,
+                std::string *file = nullptr);
 
 /// Compiles in the same way a program of the model and its `main`, linked with dbc's trainer, and goes on as
 /// that program, in this process, with one argument. Returns only what is wrong.

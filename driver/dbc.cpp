@@ -248,6 +248,8 @@ private:
     compile->add_flag("--verify-each", o.model.verifyEach,
                       "verify what each pass makes, not the last one alone");
     compile->add_flag("--c-interface", o.cInterface, "write DIR/<model>_c.h too, for programs in C");
+    compile->add_flag("--shared", o.shared,
+                      "compile the C++ too, to a shared object in the cache, and print its path");
     addReal(compile);
     addMode(compile, "what losses are for: infer computes their values, train their gradients too");
     addWeightType(compile);
@@ -530,6 +532,12 @@ int dispatch(int argc, char **argv) {
   }
   if (app.got_subcommand("weights") && options.output.empty() && !options.suggest) {
     std::cerr << "dbc: error: `--mapping` goes with `-o FILE.safetensors`, where the weights are written\n";
+    return kUsage;
+  }
+  if (options.shared && (!options.output.empty() || !options.emit.empty() || options.saveTemps ||
+                         options.cInterface)) {
+    std::cerr << "dbc: error: `--shared` writes into the cache: it goes without `-o`, `--emit`, "
+                 "`--save-temps` and `--c-interface`\n";
     return kUsage;
   }
   if (options.watch && app.got_subcommand("run") && options.input == "-") {
