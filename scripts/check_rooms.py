@@ -36,6 +36,7 @@ RULES = {
     "runtime/train": ["runtime"],
     "runtime/fuzz": ["runtime", "runtime/tests"],
     "runtime/tests": ["runtime", "runtime/train"],
+    "python": ["runtime"],
     "examples": ["runtime/*"],
     "bench": ["runtime"],
 }

@@ -1,0 +1,97 @@
+"""Batches, and their columns as arrays. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import os
+
+from . import _arrays, _dbc
+from ._errors import CallError, FileError
+
+
+class Batch(_dbc.Batch):
+    """The inputs of a run, made by `entry.batch(..)` or `model.columns(..)`; may be run more than once, also by other entries
+    that have the same arguments. For one thread at a time. `len(batch)` is the number of its inputs."""
+
+    def __init__(self, code):
+        super().__init__(code)
+        self._code = code
+
+    def nodes(self, data):
+        """The objects that became nodes of a data type, in the order of gradients and of `columns`."""
+        return self.objects(_number_of(self._code.described["datas"], data))
+
+
+def new(code):
+    return Batch(code)
+
+
+def read(path):
+    """The text of a file of JSON lines."""
+    try:
+        with open(os.fspath(path), encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(f"{error.filename}: {error.strerror}") from None
+
+
+def _number_of(named, name):
+    for number, each in enumerate(named):
+        if each[0] == name:
+            return number
+    raise CallError(f"the model has no data type `{name}`; it has " + ", ".join(f"`{each[0]}`" for each in named))
+
+
+def _column(batch, table, owner, name):
+    """(number, description) of a column."""
+    columns = batch.columns_of(table)
+    found = [number for number, column in enumerate(columns) if column[0] == name]
+    if not found:
+        known = ", ".join(f"`{column[0]}`" for column in columns)
+        raise CallError(f"{owner} has no column `{name}`; it has {known}")
+    if len(found) > 1:
+        raise CallError(f"{owner} has several columns `{name}` of different types: fill the batch with objects")
+    return found[0], columns[found[0]]
+
+
+def _fill_column(batch, table, owner, name, values):
+    number, (_, elem, extent, depth, _) = _column(batch, table, owner, name)
+    if depth > 0:
+        if not isinstance(values, tuple) or len(values) != depth + 1:
+            raise CallError(f"{owner}: `{name}` is a list: a tuple of {depth} array(s) of offsets and one of values")
+        *offsets, values = values
+        for level, each in enumerate(offsets):
+            batch.add_offsets(table, number, level, _numbers(owner, name, each, "int32"))
+    kind = {"f32": "float32", "bool": "bool"}.get(elem, "int32")
+    array = _numbers(owner, name, values, kind)
+    if kind == "float32":
+        batch.add_floats(table, number, array)
+    elif kind == "bool":
+        batch.add_bools(table, number, array.view("uint8"))
+    else:
+        batch.add_ints(table, number, array)
+
+
+def _numbers(owner, name, values, kind):
+    try:
+        return _arrays.numbers(values, kind).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise CallError(f"{owner}: `{name}`: {error}") from None
+
+
+def columns(code, inputs, data, args):
+    """A batch of flat arrays, see Model.columns."""
+    batch = Batch(code)
+    batch.begin_columns(inputs)
+    for name, given in data.items():
+        table = _number_of(code.described["datas"], name)
+        given = dict(given)
+        begin = _numbers(name, "begin", given.pop("begin"), "int32") if "begin" in given else None
+        if begin is None:
+            raise CallError(f"{name}: `begin` is missing: the first node of each input, then the number of nodes")
+        kind = given.pop("kind", None)
+        try:
+            batch.add_nodes(table, None if kind is None else _arrays.bytes_of(kind).reshape(-1), begin)
+        except (TypeError, ValueError) as error:
+            raise CallError(f"{name}: `kind`: {error}") from None
+        for field, values in given.items():
+            _fill_column(batch, table, name, field, values)
+    for name, values in args.items():
+        _fill_column(batch, batch.args, "arguments", name, values)
+    return batch

@@ -1,0 +1,44 @@
+"""Asking the program `dbc`. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import os
+import shutil
+import subprocess
+
+from ._errors import CompileError, InternalError
+
+
+def program():
+    """The path of `dbc`: $DBC_EXECUTABLE, else what is on the PATH, else that of the build tree that this package is in."""
+    named = os.environ.get("DBC_EXECUTABLE")
+    beside = os.path.join(os.path.dirname(__file__), "..", "..", "bin", "dbc")
+    found = named or shutil.which("dbc") or beside
+    if shutil.which(found) is None:
+        raise CompileError(
+            f"DBC_EXECUTABLE is `{named}`, which is no program" if named
+            else "the program `dbc` was not found: put it on the PATH, or its path into DBC_EXECUTABLE")
+    return found
+
+
+def ask(command, path, options):
+    """What `dbc COMMAND FILE OPTIONS` prints to stdout; warnings go to stderr. Raises CompileError with what it says."""
+    called = [program(), command, os.fspath(path), *options]
+    try:
+        done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CompileError(f"{called[0]}: {error.strerror}") from None
+    words = done.stderr.strip()
+    if done.returncode in (1, 2):
+        raise CompileError(words, words)
+    if done.returncode != 0:
+        raise InternalError(f"dbc ended with {done.returncode}: {words}")
+    return done.stdout, words
+
+
+def model_options(dims, include, mode, gradients, recompute):
+    """Which model, and how its losses are computed: what `compile` and `report` both take."""
+    options = [f"-D{name}={value}" for name, value in dims.items()]
+    for folder in include:
+        options += ["-I", os.fspath(folder)]
+    options += ["--mode", mode]
+    for name in gradients:
+        options += ["--gradient", name]
+    return options + (["--recompute", recompute] if recompute != "none" else [])

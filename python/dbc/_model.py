@@ -1,0 +1,182 @@
+"""Models. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import operator
+import os
+import sys
+import weakref
+
+import numpy as np
+
+from . import _arrays, _batches, _compile, _dbc, _nodes, _report
+from ._errors import CallError, WeightsError
+from ._results import Gradients
+
+_CODES = weakref.WeakValueDictionary()  # by path: nodes of one load are nodes of the next
+
+
+class Entry(_dbc.Entry):
+    """An entry or loss of a model: call it with inputs.
+
+    Inputs are a `Batch`, a sequence of objects (of an entry with one argument these are the argument, else tuples or dicts of
+    the arguments), JSON lines in a string, or the path of a file of these (a `pathlib.Path`).
+    """
+
+    def __init__(self, loaded, number, described):
+        super().__init__(loaded, number)
+        self._loaded = loaded
+        self._number = number
+        self._described = described
+
+    @property
+    def name(self):
+        return self._described["name"]
+
+    @property
+    def is_loss(self):
+        return self._described["is_loss"]
+
+    def value_and_grad(self, inputs, weights=None):
+        """(the sum over inputs of weight times loss, its `Gradients`), of a loss of a model with mode="train".
+
+        weights: a number for each input; by default 1 (of JSON lines: their "weight") divided by the number of inputs: the mean.
+        """
+        if weights is not None:
+            weights = _arrays.numbers(weights, "float32").reshape(-1)
+        value, result, named, kept = self._value_and_grad(inputs, weights)
+        return value, Gradients(named, kept, result)
+
+    def __repr__(self):
+        args = ", ".join(name for name, _ in self._described["args"])
+        return f"<{'loss' if self.is_loss else 'entry'} {self.name}({args})>"
+
+
+class Model:
+    """A compiled model with weights. Its entries, losses and constructors are attributes; one whose name an attribute of this
+    class has gets `_` behind it, as in `model.report_`. Also in `entries` and `constructors`, by name.
+
+    For one thread at a time: a second one that uses it meanwhile gets CallError. While it computes, other threads of Python run.
+    """
+
+    def __init__(self, code, loaded, path, options):
+        self._code = code
+        self._loaded = loaded
+        self._path = path
+        self._options = options
+        described = code.described
+        self.name = described["name"]
+        self.entries = {e["name"]: Entry(loaded, i, e) for i, e in enumerate(described["entries"])}
+        self.constructors = {}
+        self.types = {}
+        for (data, constructors), classes, base in zip(described["datas"], code.classes, code.bases):
+            self.types[data] = base
+            for (name, _), made in zip(constructors, classes):
+                self.constructors[name if name not in self.constructors else f"{data}.{name}"] = made
+        for named in (self.types, self.constructors, self.entries):
+            for name, value in named.items():
+                setattr(self, name + "_" if hasattr(Model, name) or name in ("name", "types", "entries", "constructors")
+                        else name, value)
+
+    def columns(self, inputs, data=None, args=None):
+        """A batch of flat arrays.
+
+        inputs: how many; data: for each data type a dict with "begin" (the first node of each input, then the number of nodes),
+        "kind" (each node's constructor, in the order of the model; not for types that have one) and the fields, a value for each
+        node; a list is a tuple of offsets, outermost first, and values. A node is its number among all of its type. args: the
+        same for arguments, a value for each input; those of a record or tuple are `name.component`.
+        Contiguous float32 is not copied and must stay as it is while the batch is used; all else is copied, once a column.
+        """
+        return _batches.columns(self._code, inputs, data or {}, args or {})
+
+    def weights(self):
+        """Copies of all parameters by name."""
+        return {name: self._loaded.param_view(i).copy() for i, (name, _, _) in enumerate(self._code.described["params"])}
+
+    def set_weights(self, weights):
+        """Takes over weights: a safetensors file, or a dict that has an array for each parameter and nothing else. On an error,
+        which lists all that does not fit, the model is as before."""
+        if isinstance(weights, (str, os.PathLike)):
+            self._loaded.load_weights(os.fspath(weights))
+            return
+        arrays, wrong = {}, []
+        for name, shape, _ in self._code.described["params"]:
+            if name not in weights:
+                wrong.append(f"`{name}` is missing")
+                continue
+            try:
+                arrays[name] = _arrays.numbers(weights[name], "float32")
+            except (TypeError, ValueError) as error:
+                wrong.append(f"`{name}` {error}")
+                continue
+            if arrays[name].shape != shape:
+                wrong.append(f"`{name}` has the shape {list(arrays[name].shape)}, not {list(shape)}")
+            elif np.isnan(arrays[name]).any():
+                wrong.append(f"`{name}` has a NaN")
+        known = {param[0] for param in self._code.described["params"]}
+        wrong += [f"`{name}` is no parameter" for name in weights if name not in known]
+        if wrong:
+            raise WeightsError(f"{self.name}: " + "; ".join(wrong))
+        for name, array in arrays.items():
+            self._loaded.set_param(name, array)
+        self._loaded.renew()
+
+    def save_weights(self, path):
+        """Writes all parameters to a safetensors file, as a whole or not at all."""
+        self._loaded.save_weights(os.fspath(path))
+
+    def set_dropout(self, seed, step=0):
+        """What the next run of a loss with gradients drops follows from these; the step counts by itself."""
+        self._loaded.set_dropout(seed, step)
+
+    def share_subtrees(self, on=True):
+        """Whether cells compute what nodes of a batch have in common once, in runs from now on."""
+        self._loaded.share_subtrees(on)
+
+    def report(self):
+        """How the model is computed: `dbc report` as a value, which a notebook shows as a table."""
+        return _report.Report(self._path, self._options)
+
+    def __repr__(self):
+        return f"<dbc model {self.name}: {', '.join(map(repr, self.entries.values()))}>"
+
+
+def _code_of(path):
+    code = _CODES.get(path)
+    if code is None:
+        code = _dbc.Code(path, os.path.basename(path)[: -len(".so")])
+        code.described = code.describe()
+        code.classes, code.bases = _nodes.make_classes(code.described)
+        code.set_classes(code.classes)
+        _CODES[path] = code
+    return code
+
+
+def load(path, *, weights=None, seed=0, threads=1, mode="infer", real="f32", include=(), gradients=(), recompute="none",
+         dims=None, **more_dims):
+    """Compiles a model with the program `dbc` and a C++ compiler ($CXX, else c++), unless the cache has it, and loads it.
+
+    path: the .dyn file; dims by name, as in `load("tree.dyn", vocab=20000)`, or in the dict `dims`.
+    weights: a safetensors file or a dict of arrays; without it they are drawn by `seed`.
+    threads: how many compute. mode: "train" gives losses gradients; gradients: of which fields and arguments too, as "Tree.x",
+    or ("all",); recompute: what gradients find again, "none", "cheap" or "cells". real: "f64" computes in double precision.
+    include: folders of imported modules. Raises CompileError with the diagnostics of what is wrong.
+    """
+    dims = {**(dims or {}), **more_dims}
+    for name, value in dims.items():
+        try:
+            dims[name] = operator.index(value)
+        except TypeError:
+            raise CallError(f"dim `{name}` is a number, not a `{type(value).__name__}`") from None
+    if not 1 <= threads <= 1024:
+        raise CallError(f"`threads` is 1 to 1024, not {threads}")
+    gradients = (gradients,) if isinstance(gradients, str) else tuple(gradients)
+    options = _compile.model_options(dims, include, mode, gradients, recompute)
+    printed, words = _compile.ask("compile", path, [*options, "--real", real, "--shared"])
+    if words:
+        print(words, file=sys.stderr)
+    code = _code_of(printed.rstrip("\n"))
+    loaded = _dbc.LoadedModel(code, threads)
+    model = Model(code, loaded, os.path.abspath(path), options)
+    if weights is None:
+        loaded.draw(seed)
+    else:
+        model.set_weights(weights)
+    return model

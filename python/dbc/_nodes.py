@@ -1,0 +1,106 @@
+"""Classes of a model's nodes, one a constructor. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+They are made as text, as those of `dataclasses` are: to make a node costs a call and a test of each field.
+"""
+import keyword
+
+from ._errors import InputError
+
+
+class _Absent:
+    def __repr__(self):
+        return "<not given>"
+
+
+_ABSENT = _Absent()
+
+
+def _fast_test(elem, field, local):
+    """An expression that is true where a value surely fits; None where nothing is tested here."""
+    if field["form"] != "value" or field["shape"]:
+        return None
+    return {
+        "index": f"type({local}) is int and 0 <= {local} < {field['bound']}",
+        "int": f"type({local}) is int and -2147483648 <= {local} <= 2147483647",
+        "bool": f"type({local}) is bool",
+        "f32": f"type({local}) is float or type({local}) is int",
+        "node": f"type({local}) in _types_{field['data']}",
+    }[elem]
+
+
+def _checker(model, constructor, name, field, bases):
+    """What looks at a value that does not surely fit: raises, or gives it back."""
+    elem, bound = field["elem"], field["bound"]
+
+    def wrong(what):
+        raise InputError(f"{model}: {constructor}: field `{name}`: {what}", field=name)
+
+    def check(value):
+        kind = f"`{type(value).__name__}`"
+        if elem == "node":
+            if not isinstance(value, bases[field["data"]]):
+                wrong(f"is a `{bases[field['data']].__name__}`, not a {kind}")
+        elif elem == "bool":
+            if not type(value).__name__.startswith("bool"):
+                wrong(f"is a `bool`, not a {kind}")
+        elif elem == "f32":
+            if isinstance(value, (bool, str)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+                wrong(f"is a number, not a {kind}")
+        elif isinstance(value, bool) or not hasattr(value, "__index__"):
+            wrong(f"is an integer, not a {kind}")
+        elif elem == "index" and not 0 <= value.__index__() < bound:
+            wrong(f"index {value} is outside 0..{bound - 1}")
+        elif not -(2**31) <= value.__index__() < 2**31:
+            wrong("an integer is outside the 32 bits that it has")
+        return value
+
+    return check
+
+
+def _repr(self):
+    shown = []
+    for name in type(self).__match_args__:
+        value = getattr(self, name, _ABSENT)
+        if value is not _ABSENT:  # nodes are not followed: they may be many, and in cycles
+            shown.append(f"{name}=<{type(value).__name__}>" if hasattr(value, "_is_dbc_node") else f"{name}={value!r}")
+    return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _make_class(model, base, name, fields, bases, namespace):
+    """One constructor's class."""
+    names = [field[0] for field in fields]
+    locals_ = [n + "_" if keyword.iskeyword(n) or n == "self" else n for n in names]
+    lines = [f"def __init__(self{''.join(f', {local}=_absent' for local in locals_)}):"]
+    for number, ((_, field), local) in enumerate(zip(fields, locals_)):
+        test = _fast_test(field["elem"], field, local)
+        lines.append(f"  if {local} is not _absent:")
+        if test:
+            namespace[f"_check_{number}"] = _checker(model, name, names[number], field, bases)
+            lines.append(f"    if not ({test}): _check_{number}({local})")
+        lines.append(f"    _set_{number}(self, {local})")
+    lines.append("  pass")
+    exec("\n".join(lines), namespace)
+    init = namespace.pop("__init__")
+    cls = type(name, (base,), {"__slots__": tuple(names), "__match_args__": tuple(names), "__init__": init,
+                               "__module__": model, "__doc__": f"A node `{name}` of the model `{model}`."})
+    init.__qualname__ = f"{name}.__init__"
+    for number, field in enumerate(names):
+        namespace[f"_set_{number}"] = cls.__dict__[field].__set__
+    return cls
+
+
+def make_classes(described):
+    """(for each data type the classes of its constructors, for each data type the class that they are derived from)."""
+    model = described["name"]
+    bases = [type(data, (), {"__slots__": (), "__module__": model, "_is_dbc_node": True, "__repr__": _repr})
+             for data, _ in described["datas"]]
+    classes = []
+    types = {f"_types_{number}": set() for number in range(len(bases))}
+    for number, (_, constructors) in enumerate(described["datas"]):
+        made = []
+        for name, fields in constructors:
+            namespace = {"_absent": _ABSENT, **types}
+            made.append(_make_class(model, bases[number], name, fields, bases, namespace))
+        types[f"_types_{number}"].update(made)
+        classes.append(made)
+    return classes, bases

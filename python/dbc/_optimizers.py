@@ -1,0 +1,58 @@
+"""The runtime's optimizers, whose formulas are those of torch.optim. Part of dbc, under Apache-2.0 WITH LLVM-exception; see
+LICENSE."""
+import os
+
+from . import _dbc
+
+
+class _Optimizer(_dbc.Optimizer):
+    def __init__(self, model, kind, **options):
+        super().__init__(model._loaded, kind)
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def step(self, gradients):
+        """One step down the `Gradients` that `value_and_grad` gave; the model computes with the new weights from then on."""
+        self._step(gradients._kept)
+
+    def save(self, path):
+        """Writes the state to a file that goes with those of the weights."""
+        self._save(os.fspath(path))
+
+    def load(self, path):
+        """Goes on from a file; the model has the weights that were saved with it."""
+        self._load(os.fspath(path))
+
+
+class SGD(_Optimizer):
+    """w -= lr * m, where m = momentum * m + gradient."""
+
+    def __init__(self, model, lr=0.01, *, momentum=0.0, nesterov=False, weight_decay=0.0, clip_norm=0.0, lazy_rows=False):
+        super().__init__(model, "sgd", lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay,
+                         clip_norm=clip_norm, lazy_rows=lazy_rows)
+
+
+class AdaGrad(_Optimizer):
+    """w -= lr * g / (sqrt(sum of g * g) + epsilon)."""
+
+    def __init__(self, model, lr=0.01, *, epsilon=1e-10, weight_decay=0.0, clip_norm=0.0, lazy_rows=False):
+        super().__init__(model, "adagrad", lr=lr, epsilon=epsilon, weight_decay=weight_decay, clip_norm=clip_norm,
+                         lazy_rows=lazy_rows)
+
+
+class Adam(_Optimizer):
+    """Kingma and Ba 2015."""
+
+    def __init__(self, model, lr=0.001, *, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.0, clip_norm=0.0,
+                 lazy_rows=False):
+        super().__init__(model, "adam", lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
+                         clip_norm=clip_norm, lazy_rows=lazy_rows)
+
+
+class AdamW(_Optimizer):
+    """Adam with weight decay that does not go through the gradient."""
+
+    def __init__(self, model, lr=0.001, *, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01, clip_norm=0.0,
+                 lazy_rows=False):
+        super().__init__(model, "adamw", lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
+                         clip_norm=clip_norm, lazy_rows=lazy_rows)

@@ -1,0 +1,366 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "Builder.h"
+
+#include <cstring>
+
+namespace dbc::python {
+
+// --- which objects are which nodes -----------------------------------------------------------------------
+
+void NodeNumbers::clear() {
+  ++round_;
+  used_ = 0;
+}
+
+size_t NodeNumbers::place_of(PyObject *object) const {
+  const size_t mask = entries_.size() - 1;
+  size_t at = (reinterpret_cast<uintptr_t>(object) >> 4) * 0x9E3779B97F4A7C15U >> 20 & mask;
+  while (entries_[at].round == round_ && entries_[at].object != object)
+    at = (at + 1) & mask;
+  return at;
+}
+
+void NodeNumbers::grow() {
+  std::vector<Entry> old(entries_.size() * 2);
+  old.swap(entries_);
+  for (const Entry &entry : old)
+    if (entry.round == round_)
+      entries_[place_of(entry.object)] = entry;
+}
+
+int32_t &NodeNumbers::of(PyObject *object) {
+  if (2 * (used_ + 1) > entries_.size())
+    grow();
+  Entry &entry = entries_[place_of(object)];
+  if (entry.round != round_) {
+    entry = {object, round_, -1};
+    ++used_;
+  }
+  return entry.number;
+}
+
+// --- errors ----------------------------------------------------------------------------------------------
+
+void Builder::refuse(const Place &place, const std::string &what) {
+  Status status = batch_.describe(dbc::Code::bad_input, place.table, place.row, place.column, what);
+  raise_if_failed(status, place.object != nullptr ? nb::handle(place.object) : nb::handle(nb::none()));
+  throw std::logic_error("a refusal is no failure");
+}
+
+/// What Python code that was called has raised becomes the error of the place, if it is about the value.
+void Builder::refuse_raised(const Place &place) {
+  nb::python_error error;
+  if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) &&
+      !error.matches(PyExc_OverflowError))
+    throw error;
+  refuse(place, nb::cast<std::string>(nb::str(error.value())));
+}
+
+static std::string class_name(nb::handle value) { return std::string("`") + Py_TYPE(value.ptr())->tp_name + "`"; }
+
+// --- values ----------------------------------------------------------------------------------------------
+
+int32_t Builder::read_int(nb::handle value, const Place &place) {
+  if (PyBool_Check(value.ptr()))
+    refuse(place, "is an integer, not a `bool`");
+  nb::object whole = PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
+  if (!whole.is_valid()) {
+    PyErr_Clear();
+    refuse(place, "is an integer, not a " + class_name(value));
+  }
+  int overflow = 0;
+  const long number = PyLong_AsLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow != 0 || number < INT32_MIN || number > INT32_MAX)
+    refuse(place, "an integer is outside the 32 bits that it has");
+  return static_cast<int32_t>(number);
+}
+
+float Builder::read_float(nb::handle value, const Place &place) {
+  if (PyFloat_CheckExact(value.ptr()))
+    return static_cast<float>(PyFloat_AS_DOUBLE(value.ptr()));
+  const PyNumberMethods *methods = Py_TYPE(value.ptr())->tp_as_number;
+  const bool is_number = methods != nullptr && (methods->nb_float != nullptr || methods->nb_index != nullptr);
+  if (PyBool_Check(value.ptr()) || !is_number)
+    refuse(place, "is a number, not a " + class_name(value));
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1 && PyErr_Occurred())
+    refuse_raised(place);
+  return static_cast<float>(number);
+}
+
+int32_t Builder::node_number(nb::handle object, int32_t target, const Place &place) {
+  int32_t &number = numbers_.of(object.ptr());
+  if (number >= 0) {
+    const Constructor *constructor = filled_.code().constructor_of(object.ptr());
+    if (constructor != nullptr && constructor->data == target)
+      return number;
+  }
+  const Constructor *constructor = filled_.code().constructor_of(object.ptr());
+  if (constructor == nullptr || constructor->data != target) {
+    const ModelInfo &info = filled_.code().info();
+    refuse(place, "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
+                      (constructor == nullptr ? "" : " of `" + info.datas[constructor->data].name + "`"));
+  }
+  number = batch_.add_node(target, constructor->number);
+  if (number < 0)
+    raise("LimitError", "the batch has too many nodes");
+  filled_.objects_[target].push_back(nb::borrow(object));
+  pending_.push_back({object.ptr(), constructor, number});
+  return number;
+}
+
+void Builder::write_scalar(const TypeInfo &type, nb::handle value, const Place &place, int32_t depth) {
+  switch (type.elem) {
+  case Elem::Index:
+  case Elem::Int: {
+    const int32_t number = read_int(value, place);
+    return depth == 0 ? batch_.set_int(place.table, place.row, place.column, number) : batch_.push_int(number);
+  }
+  case Elem::Bool: {
+    if (!PyBool_Check(value.ptr()) && std::strncmp(Py_TYPE(value.ptr())->tp_name, "numpy.bool", 10) != 0)
+      refuse(place, "is a `bool`, not a " + class_name(value));
+    const bool is_true = PyObject_IsTrue(value.ptr()) == 1;
+    return depth == 0 ? batch_.set_bool(place.table, place.row, place.column, is_true)
+                      : batch_.push_bool(is_true);
+  }
+  case Elem::F32: {
+    const float number = read_float(value, place);
+    return depth == 0 ? batch_.set_f32(place.table, place.row, place.column, number)
+                      : batch_.push_f32s(&number, 1);
+  }
+  case Elem::Node: {
+    const int32_t number = node_number(value, type.data, place);
+    return depth == 0 ? batch_.set_node(place.table, place.row, place.column, number)
+                      : batch_.push_int(number);
+  }
+  }
+}
+
+namespace {
+
+/// The memory of an object that has an array of numbers as the runtime has them: one after the other, of the
+/// type that an element has.
+class Buffer {
+public:
+  Buffer() = default;
+  ~Buffer() {
+    if (view_.obj != nullptr)
+      PyBuffer_Release(&view_);
+  }
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  /// Whether it has such memory; no exception is left.
+  bool take(nb::handle value, Elem elem) {
+    if (!PyObject_CheckBuffer(value.ptr()))
+      return false;
+    if (PyObject_GetBuffer(value.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    const char *wanted = elem == Elem::F32 ? "f" : elem == Elem::Bool ? "?" : "i";
+    return view_.format != nullptr && std::strcmp(view_.format, wanted) == 0;
+  }
+  /// The same of what NumPy makes of any array or nested lists, by dbc._arrays. False with an exception.
+  bool convert(nb::handle value, Elem elem) {
+    if (take(value, elem))
+      return true;
+    if (view_.obj != nullptr)
+      PyBuffer_Release(&view_);
+    const char *kind = elem == Elem::F32 ? "float32" : elem == Elem::Bool ? "bool" : "int32";
+    nb::object module = nb::steal(PyImport_ImportModule("dbc._arrays"));
+    if (!module.is_valid())
+      return false;
+    made_ = nb::steal(PyObject_CallMethod(module.ptr(), "numbers", "Os", value.ptr(), kind));
+    return made_.is_valid() && take(made_, elem);
+  }
+  int axes() const { return view_.ndim; }
+  Py_ssize_t extent(int axis) const { return view_.shape[axis]; }
+  template <class T> const T *data() const { return static_cast<const T *>(view_.buf); }
+
+private:
+  Py_buffer view_{};
+  nb::object made_;
+};
+
+std::string shape_of(const Buffer &buffer, int from) {
+  std::string text = "[";
+  for (int i = from; i < buffer.axes(); ++i)
+    text += (i > from ? ", " : "") + std::to_string(buffer.extent(i));
+  return text + "]";
+}
+
+std::string shape_of(const std::vector<int64_t> &extents) {
+  std::string text = "[";
+  for (size_t i = 0; i < extents.size(); ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(extents[i]);
+  return text + "]";
+}
+
+/// Whether the axes of a buffer behind the first `from` are a tensor's.
+bool has_shape(const Buffer &buffer, int from, const std::vector<int64_t> &extents) {
+  if (buffer.axes() - from != static_cast<int>(extents.size()))
+    return false;
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (buffer.extent(from + static_cast<int>(i)) != extents[i])
+      return false;
+  return true;
+}
+
+} // namespace
+
+/// Elements one after the other into the list that is open.
+static void push(Batch &batch, const Buffer &from, Elem elem, size_t count, size_t size) {
+  for (size_t i = 0; i < count; ++i)
+    if (elem == Elem::F32)
+      batch.push_f32s(from.data<float>() + i * size, size);
+    else if (elem == Elem::Bool)
+      batch.push_bools(from.data<uint8_t>() + i * size, size);
+    else
+      batch.push_ints(from.data<int32_t>() + i * size, size);
+}
+
+void Builder::write_tensor(const TypeInfo &type, nb::handle value, const Place &place, int32_t depth) {
+  Buffer buffer;
+  if (!buffer.convert(value, type.elem))
+    refuse_raised(place);
+  if (!has_shape(buffer, 0, type.extents))
+    refuse(place, "has the shape " + shape_of(type.extents) + ", not " + shape_of(buffer, 0));
+  const auto size = static_cast<size_t>(type.size());
+  if (depth > 0)
+    push(batch_, buffer, type.elem, 1, size);
+  else if (type.elem == Elem::F32)
+    batch_.set_f32s(place.table, place.row, place.column, buffer.data<float>(), size);
+  else if (type.elem == Elem::Bool)
+    batch_.set_bools(place.table, place.row, place.column, buffer.data<uint8_t>(), size);
+  else
+    batch_.set_ints(place.table, place.row, place.column, buffer.data<int32_t>(), size);
+}
+
+/// An array as a list of numbers or tensors; false: it is none.
+bool Builder::write_array(const TypeInfo &element, nb::handle value, const Place &place) {
+  if (element.form != TypeInfo::Form::Value || element.elem == Elem::Node || PyList_CheckExact(value.ptr()) ||
+      PyTuple_CheckExact(value.ptr()))
+    return false;
+  Buffer buffer;
+  if (!buffer.convert(value, element.elem))
+    refuse_raised(place);
+  if (buffer.axes() < 1 || !has_shape(buffer, 1, element.extents))
+    refuse(place, buffer.axes() < 1 ? std::string("is a list")
+                                    : "an element has the shape " + shape_of(element.extents) + ", not " +
+                                          shape_of(buffer, 1));
+  push(batch_, buffer, element.elem, static_cast<size_t>(buffer.extent(0)),
+       static_cast<size_t>(element.size()));
+  return true;
+}
+
+void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle value, const Place &place,
+                         int32_t depth) {
+  batch_.open_list(place.table, place.row, place.column);
+  if (!write_array(type.elements[0], value, place)) {
+    nb::object items;
+    if (!PyUnicode_Check(value.ptr()) && !PyDict_Check(value.ptr()))
+      items = nb::steal(PySequence_Fast(value.ptr(), ""));
+    if (!items.is_valid()) {
+      PyErr_Clear();
+      refuse(place, "is a list, not a " + class_name(value));
+    }
+    // What is called for an element may change the list.
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
+      write(type.elements[0], component, nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)), place, depth + 1);
+  }
+  batch_.close_list();
+}
+
+static int32_t components_of(const TypeInfo &type) {
+  if (type.form == TypeInfo::Form::Value)
+    return 1;
+  int32_t count = 0;
+  for (const TypeInfo &element : type.elements)
+    count += components_of(element);
+  return count;
+}
+
+void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, const Place &place,
+                    int32_t depth) {
+  if (type.form == TypeInfo::Form::Value)
+    return type.extents.empty() ? write_scalar(type, value, place, depth)
+                                : write_tensor(type, value, place, depth);
+  if (type.form == TypeInfo::Form::List)
+    return write_list(type, component, value, place, depth);
+  size_t part = 0;
+  for (int32_t here; component >= (here = components_of(type.elements[part])); ++part)
+    component -= here;
+  nb::object of_part;
+  if (type.form == TypeInfo::Form::Record && PyDict_Check(value.ptr())) {
+    of_part = nb::borrow(PyDict_GetItemString(value.ptr(), type.names[part].c_str()));
+  } else if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
+    if (static_cast<size_t>(PySequence_Size(value.ptr())) == type.elements.size())
+      of_part = nb::steal(PySequence_GetItem(value.ptr(), static_cast<Py_ssize_t>(part)));
+  } else if (type.form == TypeInfo::Form::Record) {
+    of_part = nb::steal(PyObject_GetAttrString(value.ptr(), type.names[part].c_str()));
+  }
+  if (!of_part.is_valid()) {
+    PyErr_Clear();
+    const std::string what = type.form == TypeInfo::Form::Record
+                                 ? "a `" + type.name + "` with `" + type.names[part] + "`"
+                                 : "a tuple of " + std::to_string(type.elements.size());
+    refuse(place, "is " + what + ", not a " + class_name(value));
+  }
+  write(type.elements[part], component, of_part, place, depth);
+}
+
+// --- inputs ----------------------------------------------------------------------------------------------
+
+void Builder::fill_nodes() {
+  while (!pending_.empty()) {
+    const Pending node = pending_.back();
+    pending_.pop_back();
+    const Constructor &constructor = *node.constructor;
+    const ConstructorInfo &info =
+        filled_.code().info().datas[constructor.data].constructors[constructor.number];
+    for (size_t f = 0; f < constructor.slots.size(); ++f) {
+      const Slot slot = constructor.slots[f];
+      nb::object value =
+          nb::borrow(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(node.object) + slot.offset));
+      if (value.is_valid()) // else the field is not given
+        write(info.fields[f].type, 0, value, {constructor.data, node.row, slot.column, node.object}, 0);
+    }
+  }
+}
+
+void Builder::add_argument(int32_t entry, const ArgInfo &arg, int32_t component, nb::handle value) {
+  const int32_t count = components_of(arg.type);
+  for (int32_t i = 0; i < count; ++i)
+    write(arg.type, i, value,
+          {batch_.args(), batch_.inputs() - 1, batch_.arg_column(entry, component + i), nullptr}, 0);
+}
+
+void Builder::add_input(int32_t entry, nb::handle input) {
+  const EntryInfo &info = filled_.code().info().entries[entry];
+  numbers_.clear();
+  batch_.begin_input();
+  const Place whole{batch_.args(), batch_.inputs() - 1, -1, nullptr};
+  const bool is_dict = info.args.size() > 1 && PyDict_Check(input.ptr());
+  const bool is_tuple = info.args.size() != 1 && PyTuple_Check(input.ptr());
+  if (info.args.size() != 1 && !is_dict &&
+      !(is_tuple && static_cast<size_t>(PyTuple_GET_SIZE(input.ptr())) == info.args.size()))
+    refuse(whole, "`" + info.name + "` takes a tuple of its " + std::to_string(info.args.size()) +
+                      " arguments, or a dict, not a " + class_name(input));
+  int32_t component = 0;
+  size_t named = 0;
+  for (size_t a = 0; a < info.args.size(); ++a) {
+    nb::object value = nb::borrow(is_dict ? PyDict_GetItemString(input.ptr(), info.args[a].name.c_str())
+                                  : is_tuple ? PyTuple_GET_ITEM(input.ptr(), static_cast<Py_ssize_t>(a))
+                                             : input.ptr());
+    if (value.is_valid()) // else the argument is not given
+      add_argument(entry, info.args[a], component, value), ++named;
+    component += components_of(info.args[a].type);
+  }
+  if (is_dict && named != static_cast<size_t>(PyDict_Size(input.ptr())))
+    refuse(whole, "a name in the dict is no argument of `" + info.name + "`");
+  fill_nodes();
+}
+
+} // namespace dbc::python

@@ -1,0 +1,225 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "Model.h"
+
+#include <dbc/io/optimizer.h>
+#include <dbc/io/safetensors.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string_view.h>
+
+namespace dbc::python {
+
+LoadedModel::LoadedModel(nb::object code, int32_t threads)
+    : code_object(std::move(code)), weights(nb::cast<const Code &>(code_object).info()),
+      code_(nb::cast<Code *>(code_object)), threads_(threads), kept_(code_->info().entries.size()) {}
+
+void LoadedModel::renew() {
+  const bool first = model.empty();
+  Status status;
+  {
+    nb::gil_scoped_release release; // tables may take a while
+    status = first ? dbc::Model::make(code_->code(), weights, &model) : model.renew(weights);
+  }
+  raise_if_failed(status);
+  if (!session)
+    session.emplace(model, threads_);
+}
+
+std::shared_ptr<KeptOutputs> LoadedModel::outputs_for(int32_t entry) {
+  constexpr size_t most = 4;
+  std::vector<std::shared_ptr<KeptOutputs>> &kept = kept_[entry];
+  for (const std::shared_ptr<KeptOutputs> &each : kept)
+    if (each.use_count() == 1)
+      return each;
+  auto made = std::make_shared<KeptOutputs>(code_object);
+  if (kept.size() < most)
+    kept.push_back(made);
+  return made;
+}
+
+std::shared_ptr<KeptOutputs> LoadedModel::run(int32_t entry, FilledBatch &filled) {
+  if (!session)
+    raise("CallError", code_->info().name + ": the model has no weights yet");
+  if (!filled.code_object().is(code_object))
+    raise("CallError", "the batch is of the model `" + filled.code().info().name +
+                           "`, compiled with other options or from another file");
+  std::shared_ptr<KeptOutputs> kept = outputs_for(entry);
+  Status status;
+  {
+    nb::gil_scoped_release release;
+    status = session->run(entry, filled.batch, kept->outputs);
+  }
+  raise_if_failed(filled.in_words(status));
+  return kept;
+}
+
+Entry::Entry(nb::object model, int32_t number)
+    : model_object_(std::move(model)), model_(nb::cast<LoadedModel *>(model_object_)), number_(number) {
+  if (number < 0 || static_cast<size_t>(number) >= model_->code().info().entries.size())
+    raise("CallError", "there is no such entry");
+}
+
+nb::object Entry::batch_of(nb::handle inputs) const {
+  if (nb::isinstance<FilledBatch>(inputs))
+    return nb::borrow(inputs);
+  nb::object batch = nb::module_::import_("dbc._batches").attr("new")(model_->code_object);
+  auto &filled = nb::cast<FilledBatch &>(batch);
+  if (nb::isinstance<nb::str>(inputs)) {
+    filled.fill_with_lines(number_, nb::cast<std::string_view>(inputs));
+  } else if (PyObject_HasAttrString(inputs.ptr(), "__fspath__")) {
+    nb::object text = nb::module_::import_("dbc._batches").attr("read")(inputs);
+    filled.fill_with_lines(number_, nb::cast<std::string_view>(text));
+  } else {
+    filled.fill_with_objects(number_, inputs);
+  }
+  return batch;
+}
+
+/// The errors of all inputs that failed, as one exception: that of the first, which has the others and what
+/// came of the rest. Nothing if all is well.
+static void raise_failed_inputs(LoadedModel &model, const FilledBatch &filled, nb::object result) {
+  if (model.session->failed() == 0)
+    return;
+  nb::list errors;
+  nb::object module = nb::module_::import_("dbc._errors");
+  for (int32_t i = 0; i < filled.batch.inputs(); ++i)
+    if (const Status &status = model.session->status(i); !status.ok()) {
+      const Status said = filled.in_words(status);
+      errors.append(module.attr("from_status")(code_name(said.code), said.message, i, said.node, said.field,
+                                               filled.object_of(status)));
+    }
+  nb::object first = module.attr("first_of")(errors, result);
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(first.ptr())), first.ptr());
+  throw nb::python_error();
+}
+
+nb::object Entry::call(nb::handle inputs) {
+  nb::object batch = batch_of(inputs);
+  auto &filled = nb::cast<FilledBatch &>(batch);
+  Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
+  if (info().is_differentiated() && model_->session) {
+    model_->session->give_gradients(false);
+    model_->session->drop_elements(false);
+  }
+  std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
+  nb::object result = results_of(kept, info(), filled);
+  raise_failed_inputs(*model_, filled, result);
+  return result;
+}
+
+nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights) {
+  if (!info().is_differentiated())
+    raise("CallError", "`" + info().name + "` has no gradients: " +
+                           (info().is_loss ? "load the model with mode=\"train\"" : "it is no loss"));
+  nb::object batch = batch_of(inputs);
+  auto &filled = nb::cast<FilledBatch &>(batch);
+  Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
+  const auto count = static_cast<size_t>(filled.batch.inputs());
+  std::vector<float> factors(count, 1.0F / static_cast<float>(std::max<size_t>(count, 1)));
+  if (!weights.is_none()) {
+    auto given = nb::cast<Numbers1<float>>(weights);
+    if (given.size() != count)
+      raise("CallError", "`weights` has " + std::to_string(given.size()) + " numbers, but the batch has " +
+                             std::to_string(count) + " inputs");
+    factors.assign(given.data(), given.data() + count);
+  } else if (filled.weights.size() == count) {
+    for (size_t i = 0; i < count; ++i)
+      factors[i] = filled.weights[i] / static_cast<float>(count);
+  }
+  if (model_->session) {
+    model_->session->give_gradients(true);
+    model_->session->drop_elements(true);
+    model_->session->weigh_losses(factors.data(), static_cast<int32_t>(count));
+  }
+  std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
+  nb::object result = results_of(kept, info(), filled);
+  raise_failed_inputs(*model_, filled, result);
+  double value = 0;
+  for (size_t i = 0; i < count; ++i)
+    value += static_cast<double>(factors[i]) * kept->outputs.number(0, i);
+  return nb::make_tuple(value, result, gradients_of(kept, info(), filled), nb::cast(kept));
+}
+
+/// The values of a parameter: memory of the model's.
+static nb::object param_view(nb::handle self, int32_t param) {
+  auto &model = nb::cast<LoadedModel &>(self);
+  const ModelInfo &info = model.code().info();
+  if (param < 0 || static_cast<size_t>(param) >= info.params.size())
+    raise("CallError", "there is no such parameter");
+  std::vector<size_t> shape(info.params[param].extents.begin(), info.params[param].extents.end());
+  return nb::ndarray<nb::numpy, float>(model.weights.data(param), shape.size(), shape.data(), self).cast();
+}
+
+static void bind_entry(nb::module_ &module) {
+  nb::class_<Entry>(module, "Entry", nb::dynamic_attr(), "An entry or loss of a model.")
+      .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
+      .def("__call__", &Entry::call, nb::arg("inputs"),
+           "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
+      .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs"), nb::arg("weights").none())
+      .def("batch", &Entry::batch_of, nb::arg("inputs"),
+           "Makes a batch of objects, of JSON lines (a string) or of a file of them (a path), to be run more "
+           "than once.");
+}
+
+void bind_model(nb::module_ &module) {
+  nb::class_<KeptOutputs>(module, "KeptOutputs", "What arrays of results show.");
+  nb::class_<LoadedModel>(module, "LoadedModel", "A model's code with weights.")
+      .def(nb::init<nb::object, int32_t>(), nb::arg("code"), nb::arg("threads"))
+      .def("draw",
+           [](LoadedModel &model, uint64_t seed) {
+             Claim claim(model.busy, "the model");
+             model.weights.draw(seed);
+             model.renew();
+           },
+           nb::arg("seed"))
+      .def("load_weights",
+           [](LoadedModel &model, const std::string &path) {
+             Claim claim(model.busy, "the model");
+             raise_if_failed(dbc::load_weights(path, model.weights));
+             model.renew();
+           },
+           nb::arg("path"))
+      .def("save_weights",
+           [](LoadedModel &model, const std::string &path) {
+             Claim claim(model.busy, "the model");
+             raise_if_failed(dbc::save_weights(path, model.weights));
+           },
+           nb::arg("path"))
+      .def("set_param",
+           [](LoadedModel &model, const std::string &name,
+              nb::ndarray<const float, nb::c_contig, nb::device::cpu> values) {
+             Claim claim(model.busy, "the model");
+             raise_if_failed(model.weights.set(name, values.data(), values.size()));
+           },
+           nb::arg("name"), nb::arg("values"))
+      .def("renew",
+           [](LoadedModel &model) {
+             Claim claim(model.busy, "the model");
+             model.renew();
+           })
+      .def("param_view", &param_view, nb::arg("param"))
+      .def("set_dropout",
+           [](LoadedModel &model, uint64_t seed, int64_t step) {
+             Claim claim(model.busy, "the model");
+             if (model.session)
+               model.session->set_dropout(seed, step);
+           },
+           nb::arg("seed"), nb::arg("step"))
+      .def("share_subtrees",
+           [](LoadedModel &model, bool on) {
+             Claim claim(model.busy, "the model");
+             if (model.session)
+               model.session->share_subtrees(on);
+           },
+           nb::arg("on"))
+      .def("run_ns", // of the last run
+           [](const LoadedModel &model, int32_t entry) {
+             const RunProfile &profile = model.session->profile(entry);
+             return profile.schedule_ns + profile.compute_ns;
+           },
+           nb::arg("entry"));
+  bind_entry(module);
+}
+
+} // namespace dbc::python

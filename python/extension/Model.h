@@ -1,0 +1,85 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A model with its weights, and runs of it.
+#pragma once
+
+#include "Batch.h"
+
+#include <dbc/optimizer.h>
+#include <dbc/outputs.h>
+#include <dbc/session.h>
+#include <dbc/weights.h>
+#include <memory>
+#include <optional>
+
+namespace dbc::python {
+
+/// The results of one run, for as long as an array shows them.
+struct KeptOutputs {
+  explicit KeptOutputs(nb::object code) : code(std::move(code)) {}
+  nb::object code; ///< whose code describes them
+  Outputs outputs;
+};
+
+/// Weights, the model made of them, and the session of one thread at a time: `busy` is held by each call that
+/// reads or changes them.
+class LoadedModel {
+public:
+  /// `code` is a Code. There are no weights yet: draw, load or set them, then renew.
+  LoadedModel(nb::object code, int32_t threads);
+
+  const Code &code() const { return *code_; }
+  /// Memory for the results of a run of an entry: some that no array shows any more, or new.
+  std::shared_ptr<KeptOutputs> outputs_for(int32_t entry);
+  /// Runs an entry without the GIL. Throws CallError and the like where the run as a whole fails; what is
+  /// wrong with inputs is asked of `session`.
+  std::shared_ptr<KeptOutputs> run(int32_t entry, FilledBatch &filled);
+  /// Makes the model of what the weights have become.
+  void renew();
+
+  nb::object code_object;
+  Weights weights;
+  dbc::Model model;
+  std::optional<Session> session;
+  std::atomic<bool> busy{false};
+
+private:
+  const Code *code_;
+  int32_t threads_;
+  std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_; ///< by entry
+};
+
+/// One entry or loss of a model.
+class Entry {
+public:
+  Entry(nb::object model, int32_t number);
+  /// Runs it on a batch and gives the results. A loss gives values alone, and drops nothing. Throws InputError
+  /// where inputs are wrong; it has the others' results.
+  nb::object call(nb::handle inputs);
+  /// Runs a loss and gives (value, result, gradients by name, what they are kept by). `weights` has a factor
+  /// for each input; None: those of the lines divided by the number of inputs.
+  nb::tuple value_and_grad(nb::handle inputs, nb::object weights);
+  /// A batch of what may stand for one: a batch, objects, lines or a file of lines.
+  nb::object batch_of(nb::handle inputs) const;
+
+  const EntryInfo &info() const { return model_->code().info().entries[number_]; }
+  int32_t number() const { return number_; }
+  LoadedModel &model() const { return *model_; }
+
+private:
+  nb::object model_object_;
+  LoadedModel *model_;
+  int32_t number_;
+};
+
+/// The results of an entry as arrays that show `kept`, which they keep.
+nb::object results_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &entry,
+                      const FilledBatch &filled);
+/// The gradients of a loss by name: of parameters, fields and arguments.
+nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &loss,
+                      const FilledBatch &filled);
+
+void bind_model(nb::module_ &module);
+void bind_optimizer(nb::module_ &module);
+
+} // namespace dbc::python

@@ -1,0 +1,110 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The runtime's optimizers for Python.
+
+#include "Model.h"
+
+#include <dbc/io/optimizer.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+namespace dbc::python {
+
+namespace {
+
+/// An optimizer of one model.
+class ModelOptimizer {
+public:
+  ModelOptimizer(nb::object model, const std::string &kind)
+      : model_object_(std::move(model)), model_(nb::cast<LoadedModel *>(model_object_)),
+        optimizer_(options_of(kind)) {}
+  ModelOptimizer(const ModelOptimizer &) = delete;
+  ModelOptimizer &operator=(const ModelOptimizer &) = delete;
+
+  void step(const std::shared_ptr<KeptOutputs> &gradients) {
+    Claim claim(model_->busy, "the model");
+    if (!gradients->code.is(model_->code_object))
+      raise("CallError", "the gradients are of another model");
+    Status status;
+    {
+      nb::gil_scoped_release release;
+      status = optimizer_.step(model_->weights, gradients->outputs);
+      if (status.ok())
+        status = model_->model.renew(model_->weights, optimizer_);
+    }
+    raise_if_failed(status);
+  }
+  void freeze(const std::string &name, bool frozen) { optimizer_.freeze(param(name), frozen); }
+  void set_weight_decay(const std::string &name, float decay) {
+    optimizer_.set_weight_decay(param(name), decay);
+  }
+  void set_lr_scale(const std::string &name, float factor) { optimizer_.set_lr_scale(param(name), factor); }
+  void save(const std::string &path) const {
+    Claim claim(model_->busy, "the model");
+    raise_if_failed(save_optimizer(path, model_->weights, optimizer_));
+  }
+  void load(const std::string &path) {
+    Claim claim(model_->busy, "the model");
+    raise_if_failed(load_optimizer(path, model_->weights, optimizer_));
+  }
+  OptimizerOptions &options() { return optimizer_.options(); }
+  int64_t steps() const { return optimizer_.steps(); }
+
+private:
+  static OptimizerOptions options_of(const std::string &kind) {
+    using Kind = OptimizerOptions::Kind;
+    for (Kind each : {Kind::Sgd, Kind::Adagrad, Kind::Adam, Kind::AdamW})
+      if (kind == dbc::name_of(each)) {
+        OptimizerOptions options;
+        options.kind = each;
+        return options;
+      }
+    throw nb::value_error("an optimizer is sgd, adagrad, adam or adamw");
+  }
+  int32_t param(const std::string &name) const {
+    const int32_t found = model_->weights.find(name);
+    if (found < 0)
+      raise("CallError", model_->code().info().name + " has no parameter `" + name + "`");
+    return found;
+  }
+
+  nb::object model_object_;
+  LoadedModel *model_;
+  Optimizer optimizer_;
+};
+
+/// A number of the options as an attribute.
+template <class Number>
+void bind_option(nb::class_<ModelOptimizer> &bound, const char *name, Number OptimizerOptions::*option) {
+  bound.def_prop_rw(
+      name, [option](ModelOptimizer &optimizer) { return optimizer.options().*option; },
+      [option](ModelOptimizer &optimizer, Number value) { optimizer.options().*option = value; });
+}
+
+} // namespace
+
+void bind_optimizer(nb::module_ &module) {
+  nb::class_<ModelOptimizer> bound(module, "Optimizer", "The runtime's optimizer of one model.");
+  bound.def(nb::init<nb::object, const std::string &>(), nb::arg("model"), nb::arg("kind"))
+      .def("_step", &ModelOptimizer::step, nb::arg("kept"))
+      .def("freeze", &ModelOptimizer::freeze, nb::arg("name"), nb::arg("frozen") = true,
+           "A parameter that stays as it is.")
+      .def("set_weight_decay", &ModelOptimizer::set_weight_decay, nb::arg("name"), nb::arg("weight_decay"),
+           "The weight decay of one parameter.")
+      .def("set_lr_scale", &ModelOptimizer::set_lr_scale, nb::arg("name"), nb::arg("factor"),
+           "The learning rate of one parameter is `lr` times this factor.")
+      .def("_save", &ModelOptimizer::save, nb::arg("path"))
+      .def("_load", &ModelOptimizer::load, nb::arg("path"))
+      .def_prop_ro("steps", &ModelOptimizer::steps, "How many steps were made.");
+  bind_option(bound, "lr", &OptimizerOptions::lr);
+  bind_option(bound, "momentum", &OptimizerOptions::momentum);
+  bind_option(bound, "nesterov", &OptimizerOptions::nesterov);
+  bind_option(bound, "beta1", &OptimizerOptions::beta1);
+  bind_option(bound, "beta2", &OptimizerOptions::beta2);
+  bind_option(bound, "epsilon", &OptimizerOptions::epsilon);
+  bind_option(bound, "weight_decay", &OptimizerOptions::weight_decay);
+  bind_option(bound, "clip_norm", &OptimizerOptions::clip_norm);
+  bind_option(bound, "lazy_rows", &OptimizerOptions::lazy_rows);
+}
+
+} // namespace dbc::python
