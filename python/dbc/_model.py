@@ -20,11 +20,12 @@ class Entry(_dbc.Entry):
     the arguments), JSON lines in a string, or the path of a file of these (a `pathlib.Path`).
     """
 
-    def __init__(self, loaded, number, described):
+    def __init__(self, code, loaded, number):
         super().__init__(loaded, number)
+        self._code = code
         self._loaded = loaded
         self._number = number
-        self._described = described
+        self._described = code.described["entries"][number]
 
     @property
     def name(self):
@@ -41,7 +42,7 @@ class Entry(_dbc.Entry):
         """
         if weights is not None:
             weights = _arrays.numbers(weights, "float32").reshape(-1)
-        value, result, named, kept = self._value_and_grad(inputs, weights)
+        value, result, named, kept = self._value_and_grad(inputs, weights, True)
         return value, Gradients(named, kept, result)
 
     def __repr__(self):
@@ -63,7 +64,7 @@ class Model:
         self._options = options
         described = code.described
         self.name = described["name"]
-        self.entries = {e["name"]: Entry(loaded, i, e) for i, e in enumerate(described["entries"])}
+        self.entries = {e["name"]: Entry(code, loaded, i) for i, e in enumerate(described["entries"])}
         self.constructors = {}
         self.types = {}
         for (data, constructors), classes, base in zip(described["datas"], code.classes, code.bases):

@@ -16,3 +16,16 @@ class Report:
         return self._text
 
     __repr__ = __str__
+
+    def _repr_html_(self):
+        parts = [f"<h3>model {html.escape(self.data['model'])}</h3>"]
+        for program in self.data["programs"]:
+            parts.append(f"<h4>{'loss' if program['loss'] else 'entry'} {html.escape(program['entry'])}</h4>")
+            rows = ["<tr>" + "".join(f"<th>{head}</th>" for head in ("stage", "line", "runs", "for", "products", "why not once"))
+                    + "</tr>"]
+            for stage in program["stages"]:
+                cells = (stage["name"], stage["location"], stage["when"], stage["rows"], "; ".join(stage["products"]),
+                         stage["why_not_once"])
+                rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+            parts.append("<table>" + "".join(rows) + "</table>")
+        return "".join(parts)

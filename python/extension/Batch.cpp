@@ -43,7 +43,10 @@ void FilledBatch::fill_with_lines(int32_t entry, std::string_view text) {
   weights = reader_->weights();
 }
 
-void FilledBatch::begin_columns(int32_t inputs) { batch.borrow_inputs(inputs); }
+void FilledBatch::begin_columns(int32_t inputs) {
+  is_flat_ = true;
+  batch.borrow_inputs(inputs);
+}
 
 void FilledBatch::add_nodes(int32_t data, nb::object kinds, const Numbers1<int32_t> &begin) {
   if (begin.size() != static_cast<size_t>(batch.inputs()) + 1)
@@ -71,7 +74,7 @@ void FilledBatch::add_bools(int32_t table, int32_t column, const Numbers1<uint8_
 
 void FilledBatch::add_floats(int32_t table, int32_t column, Numbers1<float> values) {
   batch.borrow_f32s(table, column, values.data(), values.size());
-  floats_.push_back(std::move(values));
+  floats_.insert_or_assign({table, column}, std::move(values));
 }
 
 void FilledBatch::add_offsets(int32_t table, int32_t column, int32_t level, const Numbers1<int32_t> &offsets) {
@@ -84,6 +87,9 @@ void FilledBatch::replace_floats(int32_t table, int32_t column, const Numbers1<f
   const ColumnInfo &info = batch.column_info(table, column);
   if (info.elem != Elem::F32 || info.depth != 0)
     raise("CallError", "`" + info.name + "` is no field or argument of numbers");
+  if (is_flat_)
+    return add_floats(table, column, values);
+  batch.finish(); // else there are no kinds yet
   const bool is_args = table == batch.args();
   const DataInfo *data = is_args ? nullptr : &code_->info().datas[table];
   const uint8_t *kinds = batch.kinds(table);
@@ -91,17 +97,14 @@ void FilledBatch::replace_floats(int32_t table, int32_t column, const Numbers1<f
   for (size_t k = 0; !is_args && k < has.size(); ++k)
     for (const FieldInfo &field : data->constructors[k].fields)
       has[k] = has[k] || field.column == column;
-  std::vector<int32_t> rows;
-  for (int32_t row = 0; row < batch.rows(table); ++row)
-    if (has[kinds != nullptr && !is_args ? kinds[row] : 0])
-      rows.push_back(row);
-  const auto extent = static_cast<size_t>(info.extent);
-  if (values.size() != rows.size() * extent)
-    raise("CallError", "`" + info.name + "` has " + std::to_string(rows.size()) + " values of " +
+  const auto extent = static_cast<size_t>(info.extent), rows = static_cast<size_t>(batch.rows(table));
+  if (values.size() != rows * extent)
+    raise("CallError", "`" + info.name + "` has " + std::to_string(rows) + " rows of " +
                            std::to_string(extent) + " numbers in the batch, not " +
                            std::to_string(values.size()) + " numbers in all");
-  for (size_t i = 0; i < rows.size(); ++i)
-    batch.set_f32s(table, rows[i], column, values.data() + i * extent, extent);
+  for (size_t row = 0; row < rows; ++row)
+    if (has[kinds != nullptr && !is_args ? kinds[row] : 0])
+      batch.set_f32s(table, static_cast<int32_t>(row), column, values.data() + row * extent, extent);
 }
 
 nb::object FilledBatch::object_of(const Status &status) const {

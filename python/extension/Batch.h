@@ -8,6 +8,7 @@
 #include <atomic>
 #include <dbc/io/instances.h>
 #include <deque>
+#include <map>
 #include <memory>
 #include <nanobind/ndarray.h>
 #include <string>
@@ -43,8 +44,8 @@ public:
   void add_floats(int32_t table, int32_t column, Numbers1<float> values);
   void add_offsets(int32_t table, int32_t column, int32_t level, const Numbers1<int32_t> &offsets);
 
-  /// Replaces one float column of a batch: `values` has the numbers of all rows that have the column, one
-  /// after the other. For batches of objects and lines, whose columns are not lists.
+  /// Replaces one float column of a batch, which is no list: `values` has the numbers of all rows, one after
+  /// the other; those of nodes that do not have the field are passed over.
   void replace_floats(int32_t table, int32_t column, const Numbers1<float> &values);
 
   /// A status as whoever filled the batch understands it: lines are named by their numbers.
@@ -72,9 +73,10 @@ private:
   Code *code_;
   std::vector<std::vector<nb::object>> objects_; ///< by data type
   std::unique_ptr<InstanceReader> reader_;
+  bool is_flat_ = false;                  ///< filled with arrays
   std::deque<std::vector<int32_t>> ints_; ///< copies of borrowed columns
   std::deque<std::vector<uint8_t>> bytes_;
-  std::vector<Numbers1<float>> floats_;
+  std::map<std::pair<int32_t, int32_t>, Numbers1<float>> floats_; ///< borrowed, by table and column
 };
 
 void bind_batch(nb::module_ &module);

@@ -94,13 +94,13 @@ static void raise_failed_inputs(LoadedModel &model, const FilledBatch &filled, n
   throw nb::python_error();
 }
 
-nb::object Entry::call(nb::handle inputs) {
+nb::object Entry::call(nb::handle inputs, bool drop) {
   nb::object batch = batch_of(inputs);
   auto &filled = nb::cast<FilledBatch &>(batch);
   Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
   if (info().is_differentiated() && model_->session) {
     model_->session->give_gradients(false);
-    model_->session->drop_elements(false);
+    model_->session->drop_elements(drop);
   }
   std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
   nb::object result = results_of(kept, info(), filled);
@@ -108,7 +108,7 @@ nb::object Entry::call(nb::handle inputs) {
   return result;
 }
 
-nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights) {
+nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, bool drop) {
   if (!info().is_differentiated())
     raise("CallError", "`" + info().name + "` has no gradients: " +
                            (info().is_loss ? "load the model with mode=\"train\"" : "it is no loss"));
@@ -129,7 +129,7 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights) {
   }
   if (model_->session) {
     model_->session->give_gradients(true);
-    model_->session->drop_elements(true);
+    model_->session->drop_elements(drop);
     model_->session->weigh_losses(factors.data(), static_cast<int32_t>(count));
   }
   std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
@@ -154,9 +154,13 @@ static nb::object param_view(nb::handle self, int32_t param) {
 static void bind_entry(nb::module_ &module) {
   nb::class_<Entry>(module, "Entry", nb::dynamic_attr(), "An entry or loss of a model.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
-      .def("__call__", &Entry::call, nb::arg("inputs"),
+      .def(
+          "__call__", [](Entry &entry, nb::handle inputs) { return entry.call(inputs, /*drop=*/false); },
+          nb::arg("inputs"),
            "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
-      .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs"), nb::arg("weights").none())
+      .def("_call", &Entry::call, nb::arg("inputs"), nb::arg("drop"))
+      .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs"), nb::arg("weights").none(),
+           nb::arg("drop"))
       .def("batch", &Entry::batch_of, nb::arg("inputs"),
            "Makes a batch of objects, of JSON lines (a string) or of a file of them (a path), to be run more "
            "than once.");

@@ -53,12 +53,12 @@ private:
 class Entry {
 public:
   Entry(nb::object model, int32_t number);
-  /// Runs it on a batch and gives the results. A loss gives values alone, and drops nothing. Throws InputError
-  /// where inputs are wrong; it has the others' results.
-  nb::object call(nb::handle inputs);
+  /// Runs it on a batch and gives the results, of a loss values alone; whether a loss drops. Throws
+  /// InputError where inputs are wrong; it has the others' results.
+  nb::object call(nb::handle inputs, bool drop);
   /// Runs a loss and gives (value, result, gradients by name, what they are kept by). `weights` has a factor
   /// for each input; None: those of the lines divided by the number of inputs.
-  nb::tuple value_and_grad(nb::handle inputs, nb::object weights);
+  nb::tuple value_and_grad(nb::handle inputs, nb::object weights, bool drop);
   /// A batch of what may stand for one: a batch, objects, lines or a file of lines.
   nb::object batch_of(nb::handle inputs) const;
 

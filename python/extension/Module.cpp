@@ -13,6 +13,8 @@ NB_MODULE(_dbc, module) {
   module.doc() = "The runtime of dbc for Python; use the package `dbc`.";
   module.attr("version") =
       DBC_TEXT(DBC_VERSION_MAJOR) "." DBC_TEXT(DBC_VERSION_MINOR) "." DBC_TEXT(DBC_VERSION_PATCH);
+  // Modules of PyTorch that a program has to its end keep models to its end.
+  nanobind::set_leak_warnings(false);
   dbc::python::bind_code(module);
   dbc::python::bind_batch(module);
   dbc::python::bind_model(module);

@@ -1,0 +1,233 @@
+"""Entries and losses in networks of PyTorch. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+    loss = dbc.torch.as_function(model.nll)      # a torch.nn.Module whose parameters are the model's
+    optimizer = torch.optim.Adam(loss.parameters())
+    loss(trees).backward()
+    optimizer.step()
+"""
+import weakref
+
+import numpy as np
+import torch
+
+from . import _arrays
+from ._errors import CallError
+from ._results import SparseGradient
+
+
+class _Names(torch.nn.Module):
+    """Parameters under their paths: that of `fwd.W` is `W` of `fwd`."""
+
+    def forward(self):
+        raise NotImplementedError
+
+
+class Parameters(torch.nn.Module):
+    """A model's parameters as those of PyTorch, in the same memory: what either side changes the other one has. float32, on the
+    CPU. One object for each model: `parameters_of(model)`."""
+
+    def __init__(self, model):
+        super().__init__()
+        self._loaded = model._loaded
+        self._views = {}
+        for number, (path, _, is_const) in enumerate(model._code.described["params"]):
+            if is_const:
+                continue
+            *folders, name = path.split(".")
+            at = self
+            for folder in folders:
+                if folder not in at._modules:
+                    at.add_module(folder, _Names())
+                at = at._modules[folder]
+            parameter = torch.nn.Parameter(torch.from_numpy(self._loaded.param_view(number)))
+            # Names like `type` mean something in a module.
+            at.register_parameter(name + "_" if hasattr(at, name) else name, parameter)
+            self._views[path] = parameter
+        self._places = {path: each.data_ptr() for path, each in self._views.items()}
+        self._versions = None
+        self.renew()
+
+    def renew(self):
+        """Has the model compute with what the parameters are; done before each run where PyTorch says that they have changed."""
+        for path, each in self._views.items():
+            if each.data_ptr() != self._places[path]:
+                raise CallError(f"the parameter `{path}` has been moved: those of a dbc model stay float32 on the CPU")
+        versions = [each._version for each in self._views.values()]
+        if versions != self._versions:
+            self._loaded.renew()
+            self._versions = versions
+
+    def forward(self):
+        raise NotImplementedError
+
+
+_PARAMETERS = weakref.WeakValueDictionary()  # by the id of what they keep
+
+
+def parameters_of(model):
+    """The `Parameters` of a model, or of that which an entry belongs to: the same ones while somebody has them."""
+    found = _PARAMETERS.get(id(model._loaded))
+    if found is None:
+        found = _PARAMETERS[id(model._loaded)] = Parameters(model)
+    return found
+
+
+def _tensor(gradient):
+    """A gradient as a tensor of its own memory."""
+    array = gradient.to_dense() if isinstance(gradient, SparseGradient) else gradient.copy()
+    return torch.from_numpy(array)
+
+
+class _Run(torch.autograd.Function):
+    """Arguments: what to run, then the tensors that gradients are of: parameters, then `inputs`."""
+
+    @staticmethod
+    def forward(ctx, run, *tensors):
+        ctx.run = run
+        result = run.forward(tensors[len(run.params):], any(ctx.needs_input_grad))
+        if not run.differentiable:
+            ctx.mark_non_differentiable(*(result if isinstance(result, tuple) else (result,)))
+        return result
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *cotangents):
+        named = ctx.run.backward(cotangents[0])
+        names = [*ctx.run.params, *ctx.run.inputs]
+        return (None, *(named.get(name) if needed else None for name, needed in zip(names, ctx.needs_input_grad[1:])))
+
+
+class _LossRun:
+    """One run of a loss and its gradients."""
+
+    differentiable = True
+
+    def __init__(self, function, batch, inputs, params):
+        self.function, self.batch, self.inputs, self.params = function, batch, inputs, params
+        self.gradients = None
+
+    def forward(self, values, gradients):
+        f = self.function
+        f._fill(self.batch, self.inputs, values)
+        self.values = values
+        self.step = f._next_step()
+        count = len(self.batch)
+        if f.reduction == "none" or not gradients:
+            result = f.entry._call(self.batch, f.training)
+            losses = result[0] if isinstance(result, tuple) else result
+            losses = torch.from_numpy(losses.copy())
+            return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
+        weights = np.full(count, 1 / count if f.reduction == "mean" else 1, np.float32)
+        value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
+        return torch.tensor(value, dtype=torch.float32)
+
+    def backward(self, cotangent):
+        f = self.function
+        scale = cotangent
+        if self.gradients is None:  # each loss has a factor of its own, known only now: computed again
+            f._set_step(self.step)
+            f._fill(self.batch, self.inputs, self.values)
+            weights = _arrays.numbers(cotangent.contiguous(), "float32")
+            _, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
+            scale = torch.ones(())
+        return {f._given_name(name): _tensor(each) * scale for name, each in self.gradients.items()}
+
+
+class _EntryRun:
+    """One run of an entry, with a loss that gives the gradient of what its result is multiplied by."""
+
+    def __init__(self, function, batch, inputs, params):
+        self.function, self.batch, self.inputs, self.params = function, batch, inputs, params
+        self.differentiable = function.vjp is not None
+
+    def forward(self, values, _):
+        f = self.function
+        f._fill(self.batch, self.inputs, values)
+        self.values = values
+        return _as_tensors(f.entry(self.batch))
+
+    def backward(self, cotangent):
+        f = self.function
+        f._fill(self.batch, [*self.inputs, f._cotangent], [*self.values, cotangent])
+        weights = np.ones(len(self.batch), np.float32)
+        _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, False)
+        return {f._given_name(name): _tensor(each) for name, each in named.items()}
+
+
+def _as_tensors(result):
+    if isinstance(result, np.ndarray):
+        return torch.from_numpy(result.copy())
+    raise CallError("an entry in a network gives a number or a tensor for each input")
+
+
+class Function(torch.nn.Module):
+    """What as_function gives: call it with inputs."""
+
+    def __init__(self, entry, vjp, reduction):
+        super().__init__()
+        self.params = parameters_of(entry)
+        self._datas = [data for data, _ in entry._code.described["datas"]]
+        self.entry, self.vjp, self.reduction = entry, vjp, reduction
+        self.seed, self.step = 0, 0
+        self._cotangent = vjp._described["args"][-1][0] if vjp is not None else None
+
+    def forward(self, inputs, **tensors):
+        """inputs: as an entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
+        each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
+        arguments (`y=..`: a row for each input); they replace what the batch has."""
+        self.params.renew()
+        batch = (self.vjp or self.entry).batch(inputs)
+        names = list(self.params._views)
+        kind = _LossRun if self.entry.is_loss else _EntryRun
+        run = kind(self, batch, list(tensors), names)
+        return _Run.apply(run, *self.params._views.values(), *tensors.values())
+
+    def _given_name(self, name):
+        """The name by which forward() was given what a gradient is of."""
+        owner, _, own = name.partition(".")
+        if own and owner in self._datas:
+            return f"{owner}_{own}"
+        return own if own and owner == (self.vjp or self.entry).name else name
+
+    def _fill(self, batch, names, values):
+        """Puts tensors into the batch in place of what it has."""
+        for name, value in zip(names, values):
+            table, own = batch.args, name
+            for number, data in enumerate(self._datas):
+                if name.startswith(data + "_"):
+                    table, own = number, name[len(data) + 1:]
+            columns = [column[0] for column in batch.columns_of(table)]
+            if own not in columns:
+                raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
+                                ", ".join(f"`{each}`" for each in columns))
+            batch.replace_floats(table, columns.index(own), _arrays.numbers(value, "float32").reshape(-1))
+
+    def _next_step(self):
+        step = self.step
+        self.step += 1
+        self._set_step(step)
+        return step
+
+    def _set_step(self, step):
+        self.entry._loaded.set_dropout(self.seed, step)
+
+    def extra_repr(self):
+        return repr(self.entry)
+
+
+def as_function(entry, *, vjp=None, reduction="mean"):
+    """An entry or loss as a torch.nn.Module whose parameters are the model's.
+
+    A loss of a model with mode="train" gives the mean over the inputs, their "sum", or with reduction="none" a loss for each,
+    which costs a second run. Gradients are of parameters, and of fields and arguments that were named in `gradients` of
+    dbc.load and are given as tensors. `train()` and `eval()` say whether it drops.
+
+    An entry gives its results. It has gradients where `vjp` is a loss that takes the entry's arguments and then one of the type
+    of its result, and gives the sum of the products of both:
+        loss pull(t: Tree, g: f32[hidden]) { sum(g * encode(t)) }
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise CallError(f'`reduction` is "mean", "sum" or "none", not {reduction!r}')
+    if vjp is not None and (entry.is_loss or not vjp.is_loss or vjp._loaded is not entry._loaded):
+        raise CallError("`vjp` is a loss that gives the gradients of an entry, of the same model")
+    return Function(entry, vjp, reduction)
