@@ -4,11 +4,14 @@
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS),
-# `httplib` (the example that serves, which needs cpp-httplib), `jsonschema` (the package for some Python), `chromium` (a browser).
+# `httplib` (the example that serves, which needs cpp-httplib), `jsonschema` (the package for some Python), `chromium` (a browser),
+# `python-package` (the Python package is built, and its Python has
+# NumPy), `python-torch` (and PyTorch), `scikit-build` (and what makes its wheel).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
-# the random ones), %compilers (of elementwise_full.test),
+# the random ones), %compilers (of elementwise_full.test), %dbcpython (with the package `dbc`),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
+import glob
 import os
 import shutil
 import subprocess
@@ -83,6 +86,22 @@ browser = shutil.which("chromium")
 if browser:
     config.available_features.add("chromium")
     config.substitutions.append(("%chromium", browser))
+# The Python package, for the Python that it was built for.
+if glob.glob(os.path.join(config.dbc_build_root, "python", "dbc", "_dbc*.so")):
+
+    def has(*modules):
+        tests = "; ".join(f"find_spec('{module}') or sys.exit(1)" for module in modules)
+        return subprocess.run([config.dbc_python, "-c", f"import sys; from importlib.util import find_spec; {tests}"]).returncode == 0
+
+    if has("numpy") and not config.dbc_sanitize:
+        config.available_features.add("python-package")
+        package = os.path.join(config.dbc_build_root, "python")
+        program = os.path.join(config.dbc_tools_dir, "dbc")
+        config.substitutions.append(("%dbcpython", f"env PYTHONPATH={package} DBC_EXECUTABLE={program} {config.dbc_python}"))
+        if has("torch"):
+            config.available_features.add("python-torch")
+        if has("scikit_build_core", "pip"):
+            config.available_features.add("scikit-build")
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("gpu")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):

@@ -12,6 +12,8 @@ from ._model import Entry, Model, load
 from ._optimizers import SGD, AdaGrad, Adam, AdamW
 from ._report import Report
 from ._results import Gradients, SparseGradient
+from ._stub import write_stub
 
 __all__ = ["AdaGrad", "Adam", "AdamW", "Batch", "CallError", "CompileError", "Entry", "Error", "FileError", "Gradients",
-           "InputError", "InternalError", "LimitError", "Model", "Report", "SGD", "SparseGradient", "WeightsError", "load"]
+           "InputError", "InternalError", "LimitError", "Model", "Report", "SGD", "SparseGradient", "WeightsError", "load",
+           "write_stub"]

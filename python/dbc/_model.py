@@ -10,7 +10,8 @@ from . import _arrays, _batches, _compile, _dbc, _nodes, _report
 from ._errors import CallError, WeightsError
 from ._results import Gradients
 
-_CODES = weakref.WeakValueDictionary()  # by path: nodes of one load are nodes of the next
+_CODES = weakref.WeakValueDictionary()  # by path
+_NODES = weakref.WeakValueDictionary()  # by name and data types: nodes of one load are nodes of others, as of one that trains
 
 
 class Entry(_dbc.Entry):
@@ -67,7 +68,7 @@ class Model:
         self.entries = {e["name"]: Entry(code, loaded, i) for i, e in enumerate(described["entries"])}
         self.constructors = {}
         self.types = {}
-        for (data, constructors), classes, base in zip(described["datas"], code.classes, code.bases):
+        for (data, constructors), classes, base in zip(described["datas"], code.nodes.classes, code.nodes.bases):
             self.types[data] = base
             for (name, _), made in zip(constructors, classes):
                 self.constructors[name if name not in self.constructors else f"{data}.{name}"] = made
@@ -144,8 +145,10 @@ def _code_of(path):
     if code is None:
         code = _dbc.Code(path, os.path.basename(path)[: -len(".so")])
         code.described = code.describe()
-        code.classes, code.bases = _nodes.make_classes(code.described)
-        code.set_classes(code.classes)
+        key = repr((code.described["name"], code.described["datas"]))
+        code.nodes = _NODES.get(key) or _nodes.Nodes(code.described)
+        _NODES[key] = code.nodes
+        code.set_classes(code.nodes.classes)
         _CODES[path] = code
     return code
 

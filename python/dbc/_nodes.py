@@ -89,18 +89,19 @@ def _make_class(model, base, name, fields, bases, namespace):
     return cls
 
 
-def make_classes(described):
-    """(for each data type the classes of its constructors, for each data type the class that they are derived from)."""
-    model = described["name"]
-    bases = [type(data, (), {"__slots__": (), "__module__": model, "_is_dbc_node": True, "__repr__": _repr})
-             for data, _ in described["datas"]]
-    classes = []
-    types = {f"_types_{number}": set() for number in range(len(bases))}
-    for number, (_, constructors) in enumerate(described["datas"]):
-        made = []
-        for name, fields in constructors:
-            namespace = {"_absent": _ABSENT, **types}
-            made.append(_make_class(model, bases[number], name, fields, bases, namespace))
-        types[f"_types_{number}"].update(made)
-        classes.append(made)
-    return classes, bases
+class Nodes:
+    """classes: for each data type those of its constructors; bases: for each data type that which they are derived from."""
+
+    def __init__(self, described):
+        model = described["name"]
+        self.bases = [type(data, (), {"__slots__": (), "__module__": model, "_is_dbc_node": True, "__repr__": _repr})
+                      for data, _ in described["datas"]]
+        self.classes = []
+        types = {f"_types_{number}": set() for number in range(len(self.bases))}
+        for number, (_, constructors) in enumerate(described["datas"]):
+            made = []
+            for name, fields in constructors:
+                namespace = {"_absent": _ABSENT, **types}
+                made.append(_make_class(model, self.bases[number], name, fields, self.bases, namespace))
+            types[f"_types_{number}"].update(made)
+            self.classes.append(made)

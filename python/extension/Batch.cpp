@@ -8,8 +8,8 @@
 namespace dbc::python {
 
 FilledBatch::FilledBatch(nb::object code)
-    : batch(nb::cast<const Code &>(code).info()), code_object_(std::move(code)),
-      code_(nb::cast<Code *>(code_object_)), objects_(code_->info().datas.size()) {}
+    : code_object_(std::move(code)), code_(nb::cast<Code *>(code_object_)), batch(code_->info()),
+      objects_(code_->info().datas.size()) {}
 FilledBatch::~FilledBatch() = default;
 
 static void check_entry(const Code &code, int32_t entry) {
@@ -18,6 +18,7 @@ static void check_entry(const Code &code, int32_t entry) {
 }
 
 void FilledBatch::fill_with_objects(int32_t entry, nb::handle inputs) {
+  Claim claim(busy, "the batch");
   check_entry(*code_, entry);
   nb::object items = nb::steal(PySequence_Fast(inputs.ptr(), "a batch is a sequence of inputs"));
   if (!items.is_valid())
@@ -28,8 +29,9 @@ void FilledBatch::fill_with_objects(int32_t entry, nb::handle inputs) {
 }
 
 void FilledBatch::fill_with_lines(int32_t entry, std::string_view text) {
+  Claim claim(busy, "the batch");
   check_entry(*code_, entry);
-  nb::gil_scoped_release release; // nobody else has the batch yet
+  nb::gil_scoped_release release;
   reader_ = std::make_unique<InstanceReader>(code_->info(), code_->info().entries[entry]);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -44,11 +46,13 @@ void FilledBatch::fill_with_lines(int32_t entry, std::string_view text) {
 }
 
 void FilledBatch::begin_columns(int32_t inputs) {
+  Claim claim(busy, "the batch");
   is_flat_ = true;
   batch.borrow_inputs(inputs);
 }
 
 void FilledBatch::add_nodes(int32_t data, nb::object kinds, const Numbers1<int32_t> &begin) {
+  Claim claim(busy, "the batch");
   if (begin.size() != static_cast<size_t>(batch.inputs()) + 1)
     raise("CallError", "`begin` has a number for each input, and one more");
   const auto &first = ints_.emplace_back(begin.data(), begin.data() + begin.size());
@@ -63,21 +67,30 @@ void FilledBatch::add_nodes(int32_t data, nb::object kinds, const Numbers1<int32
 }
 
 void FilledBatch::add_ints(int32_t table, int32_t column, const Numbers1<int32_t> &values) {
+  Claim claim(busy, "the batch");
   const auto &copy = ints_.emplace_back(values.data(), values.data() + values.size());
   batch.borrow_ints(table, column, copy.data(), copy.size());
 }
 
 void FilledBatch::add_bools(int32_t table, int32_t column, const Numbers1<uint8_t> &values) {
+  Claim claim(busy, "the batch");
   const auto &copy = bytes_.emplace_back(values.data(), values.data() + values.size());
   batch.borrow_bools(table, column, copy.data(), copy.size());
 }
 
 void FilledBatch::add_floats(int32_t table, int32_t column, Numbers1<float> values) {
+  Claim claim(busy, "the batch");
+  borrow(table, column, std::move(values));
+}
+
+void FilledBatch::borrow(int32_t table, int32_t column, Numbers1<float> values) {
   batch.borrow_f32s(table, column, values.data(), values.size());
   floats_.insert_or_assign({table, column}, std::move(values));
 }
 
-void FilledBatch::add_offsets(int32_t table, int32_t column, int32_t level, const Numbers1<int32_t> &offsets) {
+void FilledBatch::add_offsets(int32_t table, int32_t column, int32_t level,
+                              const Numbers1<int32_t> &offsets) {
+  Claim claim(busy, "the batch");
   const auto &copy = ints_.emplace_back(offsets.data(), offsets.data() + offsets.size());
   (void)batch.borrow_offsets(table, column, level, copy.data(), copy.size());
 }
@@ -88,7 +101,7 @@ void FilledBatch::replace_floats(int32_t table, int32_t column, const Numbers1<f
   if (info.elem != Elem::F32 || info.depth != 0)
     raise("CallError", "`" + info.name + "` is no field or argument of numbers");
   if (is_flat_)
-    return add_floats(table, column, values);
+    return borrow(table, column, values);
   batch.finish(); // else there are no kinds yet
   const bool is_args = table == batch.args();
   const DataInfo *data = is_args ? nullptr : &code_->info().datas[table];
@@ -135,8 +148,8 @@ nb::list FilledBatch::columns_of(int32_t table) const {
   nb::list out;
   for (int32_t c = 0; c < batch.columns(table); ++c) {
     const ColumnInfo &info = batch.column_info(table, c);
-    out.append(nb::make_tuple(nb::str(info.name.c_str()), name_of(info.elem), info.extent, info.depth,
-                              info.bound));
+    out.append(
+        nb::make_tuple(nb::str(info.name.c_str()), name_of(info.elem), info.extent, info.depth, info.bound));
   }
   return out;
 }

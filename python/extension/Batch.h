@@ -22,6 +22,9 @@ template <class T> using Numbers1 = nb::ndarray<const T, nb::ndim<1>, nb::c_cont
 /// The inputs of a run, and what they were made of: objects are kept, so that results and errors can name
 /// them. Filled once. One thread at a time; a run holds `busy`.
 class FilledBatch {
+  nb::object code_object_; ///< first, as what follows is made of it
+  Code *code_;
+
 public:
   /// `code` is a Code.
   explicit FilledBatch(nb::object code);
@@ -69,8 +72,7 @@ public:
 
 private:
   friend class Builder;
-  nb::object code_object_;
-  Code *code_;
+  void borrow(int32_t table, int32_t column, Numbers1<float> values);
   std::vector<std::vector<nb::object>> objects_; ///< by data type
   std::unique_ptr<InstanceReader> reader_;
   bool is_flat_ = false;                  ///< filled with arrays

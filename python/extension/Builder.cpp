@@ -57,16 +57,26 @@ void Builder::refuse_raised(const Place &place) {
   refuse(place, nb::cast<std::string>(nb::str(error.value())));
 }
 
-static std::string class_name(nb::handle value) { return std::string("`") + Py_TYPE(value.ptr())->tp_name + "`"; }
+/// Forgets the exception of a kind that Python has raised; others go on.
+static void forget(PyObject *kind) {
+  if (PyErr_Occurred() != nullptr && !PyErr_ExceptionMatches(kind))
+    throw nb::python_error();
+  PyErr_Clear();
+}
+
+static std::string class_name(nb::handle value) {
+  return std::string("`") + Py_TYPE(value.ptr())->tp_name + "`";
+}
 
 // --- values ----------------------------------------------------------------------------------------------
 
 int32_t Builder::read_int(nb::handle value, const Place &place) {
   if (PyBool_Check(value.ptr()))
     refuse(place, "is an integer, not a `bool`");
-  nb::object whole = PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
+  nb::object whole =
+      PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
   if (!whole.is_valid()) {
-    PyErr_Clear();
+    forget(PyExc_TypeError);
     refuse(place, "is an integer, not a " + class_name(value));
   }
   int overflow = 0;
@@ -115,7 +125,8 @@ void Builder::write_scalar(const TypeInfo &type, nb::handle value, const Place &
   case Elem::Index:
   case Elem::Int: {
     const int32_t number = read_int(value, place);
-    return depth == 0 ? batch_.set_int(place.table, place.row, place.column, number) : batch_.push_int(number);
+    return depth == 0 ? batch_.set_int(place.table, place.row, place.column, number)
+                      : batch_.push_int(number);
   }
   case Elem::Bool: {
     if (!PyBool_Check(value.ptr()) && std::strncmp(Py_TYPE(value.ptr())->tp_name, "numpy.bool", 10) != 0)
@@ -263,12 +274,13 @@ void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle val
     if (!PyUnicode_Check(value.ptr()) && !PyDict_Check(value.ptr()))
       items = nb::steal(PySequence_Fast(value.ptr(), ""));
     if (!items.is_valid()) {
-      PyErr_Clear();
+      forget(PyExc_TypeError);
       refuse(place, "is a list, not a " + class_name(value));
     }
     // What is called for an element may change the list.
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
-      write(type.elements[0], component, nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)), place, depth + 1);
+      write(type.elements[0], component, nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)), place,
+            depth + 1);
   }
   batch_.close_list();
 }
@@ -302,7 +314,7 @@ void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, c
     of_part = nb::steal(PyObject_GetAttrString(value.ptr(), type.names[part].c_str()));
   }
   if (!of_part.is_valid()) {
-    PyErr_Clear();
+    forget(PyExc_AttributeError);
     const std::string what = type.form == TypeInfo::Form::Record
                                  ? "a `" + type.name + "` with `" + type.names[part] + "`"
                                  : "a tuple of " + std::to_string(type.elements.size());
@@ -351,7 +363,7 @@ void Builder::add_input(int32_t entry, nb::handle input) {
   int32_t component = 0;
   size_t named = 0;
   for (size_t a = 0; a < info.args.size(); ++a) {
-    nb::object value = nb::borrow(is_dict ? PyDict_GetItemString(input.ptr(), info.args[a].name.c_str())
+    nb::object value = nb::borrow(is_dict    ? PyDict_GetItemString(input.ptr(), info.args[a].name.c_str())
                                   : is_tuple ? PyTuple_GET_ITEM(input.ptr(), static_cast<Py_ssize_t>(a))
                                              : input.ptr());
     if (value.is_valid()) // else the argument is not given

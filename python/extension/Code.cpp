@@ -19,8 +19,8 @@ void raise_if_failed(const Status &status, nb::handle object) {
   if (status.ok())
     return;
   nb::object error = nb::module_::import_("dbc._errors")
-                         .attr("from_status")(code_name(status.code), status.message, status.input, status.node,
-                                              status.field, object);
+                         .attr("from_status")(code_name(status.code), status.message, status.input,
+                                              status.node, status.field, object);
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
@@ -71,8 +71,8 @@ void Code::set_classes(nb::list classes) {
       nb::object type = of_data[k];
       if (!PyType_Check(type.ptr()))
         throw nb::type_error("a class is wanted for each constructor");
-      Constructor constructor{static_cast<int32_t>(d), static_cast<int32_t>(k),
-                              reinterpret_cast<PyTypeObject *>(type.ptr()), {}};
+      Constructor constructor{
+          static_cast<int32_t>(d), static_cast<int32_t>(k), reinterpret_cast<PyTypeObject *>(type.ptr()), {}};
       auto names = nb::cast<nb::tuple>(type.attr("__slots__"));
       for (size_t f = 0; f < data.constructors[k].fields.size(); ++f) {
         nb::object descriptor = type.attr("__dict__")[names[f]];
@@ -194,8 +194,9 @@ void bind_code(nb::module_ &module) {
   nb::class_<Code>(module, "Code", nb::is_weak_referenceable(), nb::dynamic_attr(),
                    "A compiled model: the shared object that `dbc compile --shared` made.")
       .def(nb::init<const std::string &, const std::string &>(), nb::arg("path"), nb::arg("model"))
-      .def("describe", [](const Code &code) { return describe(code); },
-           "What the model says about itself, in plain dicts, lists and tuples.")
+      .def(
+          "describe", [](const Code &code) { return describe(code); },
+          "What the model says about itself, in plain dicts, lists and tuples.")
       .def("set_classes", &Code::set_classes, nb::arg("classes"),
            "Says which classes the nodes have: a list for each data type, in it one for each constructor.");
 }

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// A compiled model as Python has it: the shared object that `dbc compile --shared` made, and the classes whose
-// objects are its nodes. What is here needs the GIL unless it says otherwise.
+// A compiled model as Python has it: the shared object that `dbc compile --shared` made, and the classes
+// whose objects are its nodes. What is here needs the GIL unless it says otherwise.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,8 @@ struct Constructor {
   std::vector<Slot> slots;      ///< in the order of its fields
 };
 
-/// The code of a model, as long as anything that was made of it. Loaded once for each path: the system counts.
+/// The code of a model, as long as anything that was made of it. Loaded once for each path: the system
+/// counts.
 class Code {
 public:
   /// Loads the shared object; throws CompileError where that fails, as for one of another version of dbc.

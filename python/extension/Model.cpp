@@ -4,8 +4,8 @@
 
 #include <dbc/io/optimizer.h>
 #include <dbc/io/safetensors.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 namespace dbc::python {
@@ -157,7 +157,7 @@ static void bind_entry(nb::module_ &module) {
       .def(
           "__call__", [](Entry &entry, nb::handle inputs) { return entry.call(inputs, /*drop=*/false); },
           nb::arg("inputs"),
-           "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
+          "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
       .def("_call", &Entry::call, nb::arg("inputs"), nb::arg("drop"))
       .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs"), nb::arg("weights").none(),
            nb::arg("drop"))
@@ -170,59 +170,66 @@ void bind_model(nb::module_ &module) {
   nb::class_<KeptOutputs>(module, "KeptOutputs", "What arrays of results show.");
   nb::class_<LoadedModel>(module, "LoadedModel", "A model's code with weights.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("code"), nb::arg("threads"))
-      .def("draw",
-           [](LoadedModel &model, uint64_t seed) {
-             Claim claim(model.busy, "the model");
-             model.weights.draw(seed);
-             model.renew();
-           },
-           nb::arg("seed"))
-      .def("load_weights",
-           [](LoadedModel &model, const std::string &path) {
-             Claim claim(model.busy, "the model");
-             raise_if_failed(dbc::load_weights(path, model.weights));
-             model.renew();
-           },
-           nb::arg("path"))
-      .def("save_weights",
-           [](LoadedModel &model, const std::string &path) {
-             Claim claim(model.busy, "the model");
-             raise_if_failed(dbc::save_weights(path, model.weights));
-           },
-           nb::arg("path"))
-      .def("set_param",
-           [](LoadedModel &model, const std::string &name,
-              nb::ndarray<const float, nb::c_contig, nb::device::cpu> values) {
-             Claim claim(model.busy, "the model");
-             raise_if_failed(model.weights.set(name, values.data(), values.size()));
-           },
-           nb::arg("name"), nb::arg("values"))
+      .def(
+          "draw",
+          [](LoadedModel &model, uint64_t seed) {
+            Claim claim(model.busy, "the model");
+            model.weights.draw(seed);
+            model.renew();
+          },
+          nb::arg("seed"))
+      .def(
+          "load_weights",
+          [](LoadedModel &model, const std::string &path) {
+            Claim claim(model.busy, "the model");
+            raise_if_failed(dbc::load_weights(path, model.weights));
+            model.renew();
+          },
+          nb::arg("path"))
+      .def(
+          "save_weights",
+          [](LoadedModel &model, const std::string &path) {
+            Claim claim(model.busy, "the model");
+            raise_if_failed(dbc::save_weights(path, model.weights));
+          },
+          nb::arg("path"))
+      .def(
+          "set_param",
+          [](LoadedModel &model, const std::string &name,
+             nb::ndarray<const float, nb::c_contig, nb::device::cpu> values) {
+            Claim claim(model.busy, "the model");
+            raise_if_failed(model.weights.set(name, values.data(), values.size()));
+          },
+          nb::arg("name"), nb::arg("values"))
       .def("renew",
            [](LoadedModel &model) {
              Claim claim(model.busy, "the model");
              model.renew();
            })
       .def("param_view", &param_view, nb::arg("param"))
-      .def("set_dropout",
-           [](LoadedModel &model, uint64_t seed, int64_t step) {
-             Claim claim(model.busy, "the model");
-             if (model.session)
-               model.session->set_dropout(seed, step);
-           },
-           nb::arg("seed"), nb::arg("step"))
-      .def("share_subtrees",
-           [](LoadedModel &model, bool on) {
-             Claim claim(model.busy, "the model");
-             if (model.session)
-               model.session->share_subtrees(on);
-           },
-           nb::arg("on"))
-      .def("run_ns", // of the last run
-           [](const LoadedModel &model, int32_t entry) {
-             const RunProfile &profile = model.session->profile(entry);
-             return profile.schedule_ns + profile.compute_ns;
-           },
-           nb::arg("entry"));
+      .def(
+          "set_dropout",
+          [](LoadedModel &model, uint64_t seed, int64_t step) {
+            Claim claim(model.busy, "the model");
+            if (model.session)
+              model.session->set_dropout(seed, step);
+          },
+          nb::arg("seed"), nb::arg("step"))
+      .def(
+          "share_subtrees",
+          [](LoadedModel &model, bool on) {
+            Claim claim(model.busy, "the model");
+            if (model.session)
+              model.session->share_subtrees(on);
+          },
+          nb::arg("on"))
+      .def(
+          "run_ns", // of the last run
+          [](const LoadedModel &model, int32_t entry) {
+            const RunProfile &profile = model.session->profile(entry);
+            return profile.schedule_ns + profile.compute_ns;
+          },
+          nb::arg("entry"));
   bind_entry(module);
 }
 
