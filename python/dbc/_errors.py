@@ -34,8 +34,12 @@ class InputError(Error, ValueError):
         self.node = node
         self.field = field
         self.object = object
-        self.errors = [self]
         self.result = None
+        self._others = ()
+
+    @property
+    def errors(self):
+        return [self, *self._others]  # not kept: an exception that had itself would keep what its frames have
 
 
 class WeightsError(Error, ValueError):
@@ -79,6 +83,6 @@ def from_status(code, message, input, node, field, object):
 def first_of(errors, result):
     """The exception of a run in which inputs failed."""
     first = errors[0]
-    first.errors = errors
+    first._others = tuple(errors[1:])
     first.result = result
     return first

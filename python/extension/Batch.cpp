@@ -157,7 +157,7 @@ nb::list FilledBatch::columns_of(int32_t table) const {
 void bind_batch(nb::module_ &module) {
   nb::class_<FilledBatch>(module, "Batch", "The inputs of a run.")
       .def(nb::init<nb::object>(), nb::arg("code"))
-      .def("fill_with_objects", &FilledBatch::fill_with_objects, nb::arg("entry"), nb::arg("inputs"))
+      .def("fill_with_objects", &FilledBatch::fill_with_objects, nb::arg("entry"), nb::arg("inputs").none())
       .def("fill_with_lines", &FilledBatch::fill_with_lines, nb::arg("entry"), nb::arg("text"))
       .def("begin_columns", &FilledBatch::begin_columns, nb::arg("inputs"))
       .def("add_nodes", &FilledBatch::add_nodes, nb::arg("data"), nb::arg("kinds").none(), nb::arg("begin"))

@@ -156,12 +156,12 @@ static void bind_entry(nb::module_ &module) {
       .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
       .def(
           "__call__", [](Entry &entry, nb::handle inputs) { return entry.call(inputs, /*drop=*/false); },
-          nb::arg("inputs"),
+          nb::arg("inputs").none(),
           "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
-      .def("_call", &Entry::call, nb::arg("inputs"), nb::arg("drop"))
-      .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs"), nb::arg("weights").none(),
+      .def("_call", &Entry::call, nb::arg("inputs").none(), nb::arg("drop"))
+      .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs").none(), nb::arg("weights").none(),
            nb::arg("drop"))
-      .def("batch", &Entry::batch_of, nb::arg("inputs"),
+      .def("batch", &Entry::batch_of, nb::arg("inputs").none(),
            "Makes a batch of objects, of JSON lines (a string) or of a file of them (a path), to be run more "
            "than once.");
 }

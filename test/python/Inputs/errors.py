@@ -1,0 +1,153 @@
+"""Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import os
+import sys
+
+import common
+import dbc
+import numpy as np
+from common import raises
+
+scratch = sys.argv[1]
+tree = common.model("tree")
+m = dbc.load(tree, vocab=20)
+Leaf, Node = m.Leaf, m.Node
+
+# Compiling.
+try:
+    dbc.load(tree)
+except dbc.CompileError as error:
+    assert error.code == "bad_model" and error.diagnostics == str(error)
+    assert error.diagnostics.startswith(tree + ":2:5: error: dim `vocab` has no value [N5]"), error.diagnostics
+else:
+    raise AssertionError
+with raises(dbc.CallError, "dim `vocab` is a number, not a `str`", code="bad_call"):
+    dbc.load(tree, vocab="20")
+with raises(dbc.CallError, "`threads` is 1 to 1024, not 0"):
+    dbc.load(tree, vocab=20, threads=0)
+kept = os.environ.pop("DBC_EXECUTABLE")
+os.environ["DBC_EXECUTABLE"] = "/nowhere/dbc"
+with raises(dbc.CompileError, "DBC_EXECUTABLE is `/nowhere/dbc`, which is no program"):
+    dbc.load(tree, vocab=20)
+os.environ["DBC_EXECUTABLE"] = kept
+
+# Constructors.
+with raises(TypeError, "Leaf.__init__() got an unexpected keyword argument 'wrd'"):
+    Leaf(wrd=3)
+for value, what in [(20, "index 20 is outside 0..19"), (-1, "index -1 is outside 0..19"), (10**30, f"index {10**30} is outside 0..19"),
+                    ("3", "is an integer, not a `str`"), (True, "is an integer, not a `bool`"), (1.0, "is an integer, not a `float`"),
+                    (None, "is an integer, not a `NoneType`")]:
+    with raises(dbc.InputError, "tree: Leaf: field `word`: " + what, field="word", input=None, node=None, code="bad_input"):
+        Leaf(word=value)
+with raises(dbc.InputError, "tree: Node: field `left`: is a `Tree`, not a `int`", field="left"):
+    Node(left=3)
+assert isinstance(Leaf(np.int64(3)), m.Tree) and repr(Node(left=Leaf(3))) == "Node(left=<Leaf>)"
+
+# What a node has become since then: in a batch it is looked at again.
+bad = Leaf(word=1)
+good = Node(left=Leaf(1), right=Leaf(2))
+where = "tree: input 1: Tree node 2 (Leaf): field `word`: "
+for value, what in [("x", "is an integer, not a `str`"), (False, "is an integer, not a `bool`"), (2**31, "an integer is outside the 32 bits that it has"),
+                    (-(10**40), "an integer is outside the 32 bits that it has"), ([1], "is an integer, not a `list`"), (20, "index 20 is outside 0..19"),
+                    (np.int64(-1), "index -1 is outside 0..19")]:
+    bad.word = value
+    with raises(dbc.InputError, where + what, input=1, node=2, field="word", object=bad):
+        m.code([good, Node(left=Leaf(1), right=bad)])
+with raises(dbc.InputError, "tree: input 0: Tree node 0 (Node): field `right` is not given, at tree.dyn:11:16", node=0, field="right"):
+    m.code([Node(left=Leaf(1))])
+loop = Node(left=Leaf(1))
+loop.right = loop
+with raises(dbc.InputError, "tree: input 0: Tree node 0 (Node): a value needs itself: encode(Tree node 0) -> encode(Tree node 0)", object=loop):
+    m.code([loop])
+
+# The other inputs are computed all the same, and each that is wrong has its error.
+bad.word = 99
+try:
+    m.code([good, bad, loop, good])
+except dbc.InputError as error:
+    assert [each.input for each in error.errors] == [1, 2] and error.errors[0] is error
+    assert (error.result[[0, 3]] == m.code([good, good])).all() and not error.result[[1, 2]].any()
+else:
+    raise AssertionError
+
+# Inputs that are none.
+f = dbc.load(common.model("fields"))
+with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `Token`", input=0, field="t", node=None):
+    m.code([f.Token(word=1)])
+with raises(dbc.InputError, "fields: input 0: argument `o`: is a `Other`, not a `Token` of `Token`"):
+    f.word([f.Token(word=1)])
+for wrong in (3, None, good):
+    with raises(TypeError, "a batch is a sequence of inputs"):
+        m.code(wrong)
+with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `int`"):
+    m.code(b"abc")
+with raises(dbc.InputError, "fields: input 0: `report` takes a tuple of its 3 arguments, or a dict, not a `list`"):
+    f.report_([[1, 2, 3]])
+with raises(dbc.InputError, "fields: input 0: a name in the dict is no argument of `report`"):
+    f.report_([{"u": 1}])
+token = f.Token(word=1, flag=True, deps=[], xs=[], ys=[])
+for pair, what in [(3, "is a `Pair` with `a`, not a `int`"), ((1, 2, 3), "is a `Pair` with `a`, not a `tuple`"), ({"a": 1}, "is a `Pair` with `b`, not a `dict`"),
+                   ({"a": "1", "b": [1, 2]}, "is a number, not a `str`"), ({"a": 1, "b": [1, 2, 3]}, "has the shape [2], not [3]"),
+                   ({"a": 1, "b": [[1, 2]]}, "has the shape [2], not [1, 2]"), ({"a": 1, "b": ["x", "y"]}, "is an array of float32, not of <U1")]:
+    field = "p.b" if "shape" in what or "array" in what or "`b`" in what else "p.a"
+    with raises(dbc.InputError, f"fields: input 0: argument `{field}`: {what}", field=field):
+        f.report_([(token, pair, [])])
+for name, value, what in [("deps", 3, "is a list, not a `int`"), ("deps", "ab", "is a list, not a `str`"), ("deps", [None], "is a `Token`, not a `NoneType`"),
+                          ("xs", [[1, 2, 3]], "has the shape [2], not [3]"), ("xs", np.zeros((2, 3)), "an element has the shape [2], not [3]"),
+                          ("xs", np.float32(1), "is a list"), ("flag", 1, "is a `bool`, not a `int`"),
+                          ("class", np.zeros(2), "is an integer, not a `numpy.ndarray`")]:
+    wrong = f.Token(word=1)
+    setattr(wrong, name, value)
+    with raises(dbc.InputError, f"fields: input 0: Token node 0: field `{name}`: {what}", field=name, object=wrong):
+        f.load([wrong])
+
+
+class Hostile:
+    """An integer that changes the list in which it stands, or fails."""
+
+    def __init__(self, act):
+        self.act = act
+
+    def __index__(self):
+        return self.act()
+
+
+numbers = [Hostile(lambda: numbers.clear() or 1)] * 100
+assert f.both([([[1, 0], [0, 1]], numbers)])[1][0].tolist() == [1]
+with raises(ZeroDivisionError, "integer division or modulo by zero"):
+    f.both([([[1, 0], [0, 1]], [Hostile(lambda: 1 // 0)])])
+
+# Lines.
+with raises(dbc.InputError, "tree: line 2: node 0 (Leaf): field `word`: 99 is out of range for index[20]", input=1, node=0, field="word"):
+    m.code('{"nodes": [{"Leaf": {"word": 1}}], "args": {"t": 0}}\n{"nodes": [{"Leaf": {"word": 99}}], "args": {"t": 0}}')
+with raises(dbc.FileError, scratch + "/none: No such file or directory", code="io"):
+    m.code.batch(__import__("pathlib").Path(scratch) / "none")
+
+# Weights.
+weights = m.weights()
+weights["W"] = weights["W"][:, :3]
+weights["b"] = ["x"] * 4
+weights["c"] = weights.pop("E")
+before = m.code([good])
+with raises(dbc.WeightsError, "tree: `E` is missing; `W` has the shape [4, 3], not [4, 8]; `b` is an array of float32, not of <U1; `c` is no parameter",
+            code="bad_weights"):
+    m.set_weights(weights)
+with raises(dbc.WeightsError, "tree: `b` has a NaN"):
+    m.set_weights({**m.weights(), "b": [1, 2, np.nan, 4]})
+assert (m.code([good]) == before).all()
+try:
+    m.set_weights(scratch + "/none.safetensors")
+except dbc.FileError as error:
+    assert "none.safetensors" in str(error)
+else:
+    raise AssertionError
+
+# A model that is not for training, and batches of other code.
+with raises(dbc.CallError, '`far` has no gradients: load the model with mode="train"'):
+    m.far.value_and_grad([(good, [0] * 4)])
+t = dbc.load(tree, vocab=20, mode="train")
+with raises(dbc.CallError, "`code` has no gradients: it is no loss"):
+    t.code.value_and_grad([good])
+with raises(dbc.CallError, "the batch is of the model `tree`, compiled with other options or from another file"):
+    t.code(m.code.batch([good]))
+with raises(dbc.CallError, "`weights` has 3 numbers, but the batch has 1 inputs"):
+    t.far.value_and_grad([(good, [0] * 4)], weights=[1, 2, 3])

@@ -1,0 +1,133 @@
+"""Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import common
+import dbc
+import dbc.torch
+import numpy as np
+import torch
+from common import raises
+
+torch.manual_seed(0)
+m = dbc.load(common.model("dense"), mode="train", gradients="all", seed=3)
+rng = np.random.default_rng(0)
+
+
+def leaf():
+    return m.Leaf(x=rng.normal(size=4).astype(np.float32))
+
+
+shared = leaf()
+trees = [m.Node(m.Node(leaf(), shared), shared), leaf(), m.Node(leaf(), leaf())]
+ys = rng.normal(size=(3, 4)).astype(np.float32)
+
+
+def encode(t, x, W, b):
+    """The model in PyTorch."""
+    if isinstance(t, m.Leaf):
+        return torch.tanh(x[t])
+    return torch.tanh(W @ torch.cat([encode(t.left, x, W, b), encode(t.right, x, W, b)]) + b)
+
+
+def rows_of(batch):
+    """(nodes, a row of `x` for each; zeros where a node has none)."""
+    nodes = batch.nodes("Tree")
+    return nodes, torch.tensor(np.stack([getattr(node, "x", np.zeros(4, np.float32)) for node in nodes]), requires_grad=True)
+
+
+def copy(*tensors):
+    return [tensor.detach().clone().requires_grad_() for tensor in tensors]
+
+
+def same(ours, theirs):
+    assert all(torch.allclose(a.grad, b.grad, atol=1e-5) for a, b in zip(ours, theirs)), [(a.grad, b.grad) for a, b in zip(ours, theirs)]
+
+
+# A loss: gradients of parameters, of a field and of an argument, behind and before other layers.
+params = dbc.torch.parameters_of(m)
+for reduction, factor in [("mean", torch.tensor(3.0)), ("sum", torch.tensor(-2.0)), ("none", torch.tensor([1.0, -2.0, 0.5]))]:
+    far = dbc.torch.as_function(m.far, reduction=reduction)
+    assert far.params is params and [name for name, _ in far.named_parameters()] == ["params.W", "params.b"]
+    batch = m.far.batch(list(zip(trees, ys)))
+    nodes, x = rows_of(batch)
+    layer = torch.nn.Linear(4, 4)
+    y = torch.tensor(ys, requires_grad=True)
+    theirs = copy(params.W, params.b, x, y, layer.weight)
+    params.zero_grad()
+    got = far(batch, Tree_x=x, y=layer(y))
+    wanted = torch.stack([((encode(t, dict(zip(nodes, theirs[2])), *theirs[:2]) - (theirs[4] @ theirs[3][i] + layer.bias.detach())) ** 2).sum()
+                          for i, t in enumerate(trees)])
+    wanted = {"mean": wanted.mean(), "sum": wanted.sum(), "none": wanted}[reduction]
+    assert torch.allclose(got, wanted, atol=1e-5) and got.shape == wanted.shape
+    torch.sin(got * factor).sum().backward()
+    torch.sin(wanted * factor).sum().backward()
+    same((params.W, params.b, x, y, layer.weight), theirs)
+
+# An entry, whose gradients a loss gives.
+code = dbc.torch.as_function(m.code, vjp=m.pull)
+batch = m.pull.batch([{"t": t} for t in trees])
+nodes, x = rows_of(batch)
+theirs = copy(params.W, params.b, x)
+params.zero_grad()
+got = code(batch, Tree_x=x)
+wanted = torch.stack([encode(t, dict(zip(nodes, theirs[2])), *theirs[:2]) for t in trees])
+weights = torch.randn(4)
+assert torch.allclose(got, wanted, atol=1e-6)
+(torch.sin(got) @ weights).sum().backward()
+(torch.sin(wanted) @ weights).sum().backward()
+same((params.W, params.b, x), theirs)
+
+# The same of a batch of arrays.
+arrays = m.columns(1, {"Tree": dict(kind=[0, 0, 1], begin=[0, 3], left=[0, 0, 0], right=[0, 0, 1], x=np.zeros((3, 4)))}, {"t": [2]})
+x = torch.randn(3, 4, requires_grad=True)
+theirs = copy(params.W, params.b, x)
+params.zero_grad()
+code(arrays, Tree_x=x).sum().backward()
+pair = m.Node(m.Leaf(0), m.Leaf(1))
+encode(pair, {pair.left: theirs[2][0], pair.right: theirs[2][1]}, *theirs[:2]).sum().backward()
+same((params.W, params.b), theirs[:2])
+assert torch.allclose(x.grad[:2], theirs[2].grad[:2], atol=1e-5) and not x.grad[2].any()
+
+# Without a loss for it, an entry has no gradient.
+assert not dbc.torch.as_function(m.code)(trees).requires_grad
+
+# Parameters are the model's memory: a step of PyTorch's changes the model, one of ours the tensors.
+optimizer = torch.optim.Adam(code.parameters(), lr=0.1)
+optimizer.step()
+assert np.allclose(m.weights()["W"], params.W.detach().numpy())
+_, gradients = m.far.value_and_grad(list(zip(trees, ys)))
+dbc.SGD(m, lr=0.5).step(gradients)
+assert (params.W.detach().numpy() == m.weights()["W"]).all()
+far = dbc.torch.as_function(m.far)
+start = far(list(zip(trees, ys))).item()
+optimizer = torch.optim.Adam(far.parameters(), lr=0.01)
+for _ in range(30):
+    optimizer.zero_grad()
+    far(list(zip(trees, ys))).backward()
+    optimizer.step()
+assert far(list(zip(trees, ys))).item() < start - 0.1
+state = far.state_dict()
+assert list(state) == ["params.W", "params.b"]
+
+# Dropout: both runs of a step drop the same; eval() drops nothing.
+drops = dbc.torch.as_function(m.drops, reduction="none")
+params.zero_grad()
+drops.seed = 5
+drops(trees).sum().backward()
+other = dbc.torch.as_function(m.drops, reduction="sum")
+other.seed = 5
+gradient = params.b.grad.clone()
+params.zero_grad()
+other(trees).backward()
+assert torch.allclose(gradient, params.b.grad, atol=1e-6)
+drops.eval()
+assert torch.allclose(drops(trees), torch.tensor(m.drops(trees)))
+
+# What does not fit.
+with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `g`, `y`"):
+    far(list(zip(trees, ys)), z=torch.zeros(3))
+with raises(dbc.CallError, "`y` has 3 rows of 4 numbers in the batch, not 4 numbers in all"):
+    far(list(zip(trees, ys)), y=torch.zeros(4))
+with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
+    dbc.torch.as_function(m.far, reduction="min")
+far.double()
+with raises(dbc.CallError, "the parameter `W` has been moved: those of a dbc model stay float32 on the CPU"):
+    far(list(zip(trees, ys)))

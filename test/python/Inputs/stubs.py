@@ -1,0 +1,38 @@
+"""Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import ast
+import inspect
+import os
+import sys
+
+import common
+import dbc
+
+m = dbc.load(common.model("fields"))
+dbc.write_stub(m, os.path.join(sys.argv[1], "stub.pyi"))
+with open(os.path.join(sys.argv[1], "stub.pyi")) as file:
+    tree = ast.parse(file.read())
+classes = {each.name: ast.unparse(each) for each in tree.body if isinstance(each, ast.ClassDef)}
+assert list(classes) == ["Token", "Other", "A", "B", "_report", "_load", "_word", "_both", "_nothing", "Fields"]
+assert "def __init__(self, word: int=..., class_: int=..., flag: bool=..., deps: Sequence[Token]=..." in classes["Token"]
+assert "-> tuple[NDArray[np.float32], list[NDArray[np.int32]]]" in classes["_both"]
+assert "Sequence[tuple[()] | dict[str, Any]]" in classes["_nothing"]
+# What the stub names is there.
+for each in tree.body[-1].body:
+    assert hasattr(m, each.target.id), each.target.id
+# The extension has a stub of each of its classes, and the package says that it is typed.
+folder = os.path.dirname(dbc.__file__)
+assert os.path.exists(os.path.join(folder, "py.typed"))
+with open(os.path.join(folder, "_dbc.pyi")) as file:
+    made = {each.name for each in ast.parse(file.read()).body if isinstance(each, ast.ClassDef)}
+assert made == {name for name, each in vars(dbc._dbc).items() if inspect.isclass(each)}
+# All that is offered has a docstring.
+for name in dbc.__all__:
+    assert getattr(dbc, name).__doc__, name
+    for method, value in vars(getattr(dbc, name)).items():
+        assert method.startswith("_") or not inspect.isfunction(value) or value.__doc__, (name, method)
+
+# A report is that of the program, and has a table of the stages.
+report = m.report()
+assert report.data["model"] == "fields" and str(report).startswith("entry `report`: ")
+page = report._repr_html_()
+assert page.count("<tr>") == sum(1 + len(each["stages"]) for each in report.data["programs"]) and "<h4>entry both</h4>" in page
