@@ -42,6 +42,7 @@ public:
   dbc::Model model;
   std::optional<Session> session;
   std::atomic<bool> busy{false};
+  int64_t run_ns = 0; ///< how long the last run took
 
 private:
   const Code *code_;
