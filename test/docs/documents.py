@@ -1,5 +1,5 @@
-"""Runs what the documents of the repository say: every *.md file but dsl/REFERENCE.md, which reference.py runs, every fenced
-block, each document in a folder of its own. dbc must be on the PATH.
+"""Runs what the documents of the repository say: every *.md file but dsl/REFERENCE.md, which reference.py runs, and docs/python.md,
+which test/python/document.test does; every fenced block, each document in a folder of its own. dbc must be on the PATH.
 
 usage: documents.py ROOT BUILD SCRATCH [DOCUMENT...]
 
@@ -165,7 +165,7 @@ def run_document(path, root, build, scratch):
 def documents(root):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build")) and f != "Inputs")
-        names = (file for file in sorted(files) if file.endswith(".md") and file != "REFERENCE.md")
+        names = (file for file in sorted(files) if file.endswith(".md") and file not in ("REFERENCE.md", "python.md"))
         yield from (os.path.join(folder, name) for name in names)
 
 
