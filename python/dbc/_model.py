@@ -2,6 +2,7 @@
 import operator
 import os
 import sys
+import threading
 import weakref
 
 import numpy as np
@@ -10,6 +11,7 @@ from . import _arrays, _batches, _compile, _dbc, _nodes, _report
 from ._errors import CallError, WeightsError
 from ._results import Gradients
 
+_LOCK = threading.Lock()
 _CODES = weakref.WeakValueDictionary()  # by path
 _NODES = weakref.WeakValueDictionary()  # by name and data types: nodes of one load are nodes of others, as of one that trains
 
@@ -90,7 +92,7 @@ class Model:
 
     def weights(self):
         """Copies of all parameters by name."""
-        return {name: self._loaded.param_view(i).copy() for i, (name, _, _) in enumerate(self._code.described["params"])}
+        return self._loaded.weights()
 
     def set_weights(self, weights):
         """Takes over weights: a safetensors file, or a dict that has an array for each parameter and nothing else. On an error,
@@ -141,6 +143,11 @@ class Model:
 
 
 def _code_of(path):
+    with _LOCK:
+        return _locked_code_of(path)
+
+
+def _locked_code_of(path):
     code = _CODES.get(path)
     if code is None:
         code = _dbc.Code(path, os.path.basename(path)[: -len(".so")])

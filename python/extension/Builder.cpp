@@ -50,6 +50,8 @@ void Builder::refuse(const Place &place, const std::string &what) {
 
 /// What Python code that was called has raised becomes the error of the place, if it is about the value.
 void Builder::refuse_raised(const Place &place) {
+  if (PyErr_Occurred() == nullptr)
+    refuse(place, "is no array of numbers");
   nb::python_error error;
   if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) &&
       !error.matches(PyExc_OverflowError))

@@ -58,7 +58,8 @@ Code::~Code() {
 
 void Code::set_classes(nb::list classes) {
   std::vector<Constructor> constructors;
-  std::vector<size_t> first;
+  if (!constructors_.empty())
+    raise("CallError", "the classes of the nodes are set already");
   if (classes.size() != info().datas.size())
     throw nb::value_error("one list of classes is wanted for each data type");
   for (size_t d = 0; d < info().datas.size(); ++d) {
@@ -66,7 +67,6 @@ void Code::set_classes(nb::list classes) {
     auto of_data = nb::cast<nb::list>(classes[d]);
     if (of_data.size() != data.constructors.size())
       throw nb::value_error("one class is wanted for each constructor");
-    first.push_back(constructors.size());
     for (size_t k = 0; k < data.constructors.size(); ++k) {
       nb::object type = of_data[k];
       if (!PyType_Check(type.ptr()))
@@ -86,8 +86,6 @@ void Code::set_classes(nb::list classes) {
     }
   }
   constructors_ = std::move(constructors);
-  first_ = std::move(first);
-  by_type_.clear();
   for (const Constructor &constructor : constructors_)
     by_type_[constructor.type] = &constructor;
   classes_ = std::move(classes);

@@ -46,22 +46,17 @@ public:
   const ModelCode &code() const { return *code_; }
   const ModelInfo &info() const { return *code_->info; }
 
-  /// Says which classes the nodes have: for each data type, for each constructor one, with a slot for each
-  /// field.
+  /// Says once which classes the nodes have: for each data type, for each constructor one, with a slot for
+  /// each field.
   void set_classes(nb::list classes);
   /// The constructor that an object was made by; null: it is no node of the model.
   const Constructor *constructor_of(PyObject *object) const;
-  /// The class of a constructor, borrowed.
-  PyTypeObject *type_of(int32_t data, int32_t constructor) const {
-    return constructors_[first_[data] + constructor].type;
-  }
 
 private:
   void *handle_ = nullptr;
   const ModelCode *code_ = nullptr;
   nb::list classes_;
   std::vector<Constructor> constructors_; ///< of all data types
-  std::vector<size_t> first_;             ///< of each data type
   std::unordered_map<PyTypeObject *, const Constructor *> by_type_;
 };
 

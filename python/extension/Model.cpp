@@ -154,6 +154,24 @@ static nb::object param_view(nb::handle self, int32_t param) {
   return nb::ndarray<nb::numpy, float>(model.weights.data(param), shape.size(), shape.data(), self).cast();
 }
 
+/// Copies of all parameters, by name.
+static nb::dict copies_of(LoadedModel &model) {
+  Claim claim(model.busy, "the model");
+  nb::dict copies;
+  const Weights &weights = model.weights;
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    const ParamInfo &info = weights.info().params[param];
+    auto copy = std::make_unique<float[]>(weights.size(param));
+    std::copy_n(weights.data(param), weights.size(param), copy.get());
+    float *numbers = copy.release();
+    nb::capsule owner(numbers, [](void *memory) noexcept { delete[] static_cast<float *>(memory); });
+    const std::vector<size_t> shape(info.extents.begin(), info.extents.end());
+    copies[info.name.c_str()] =
+        nb::ndarray<nb::numpy, float>(numbers, shape.size(), shape.data(), owner).cast();
+  }
+  return copies;
+}
+
 static void bind_entry(nb::module_ &module) {
   nb::class_<Entry>(module, "Entry", nb::dynamic_attr(), "An entry or loss of a model.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
@@ -210,6 +228,7 @@ void bind_model(nb::module_ &module) {
              model.renew();
            })
       .def("param_view", &param_view, nb::arg("param"))
+      .def("weights", &copies_of)
       .def(
           "set_dropout",
           [](LoadedModel &model, uint64_t seed, int64_t step) {
