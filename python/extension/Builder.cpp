@@ -3,6 +3,7 @@
 #include "Builder.h"
 
 #include <cstring>
+#include <nanobind/stl/string.h>
 
 namespace dbc::python {
 
