@@ -1,5 +1,8 @@
 """Batches, and their columns as arrays. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+from __future__ import annotations
+
 import os
+from typing import Any
 
 from . import _arrays, _dbc
 from ._errors import CallError, FileError
@@ -13,7 +16,7 @@ class Batch(_dbc.Batch):
         super().__init__(code)
         self._code = code
 
-    def nodes(self, data):
+    def nodes(self, data: str) -> list[Any]:
         """The objects that became nodes of a data type, in the order of gradients and of `columns`."""
         return self.objects(_number_of(self._code.described["datas"], data))
 

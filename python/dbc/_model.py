@@ -1,9 +1,13 @@
 """Models. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+from __future__ import annotations
+
 import operator
 import os
 import sys
 import threading
 import weakref
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +15,13 @@ from . import _arrays, _batches, _compile, _dbc, _nodes, _report
 from ._errors import CallError, WeightsError
 from ._results import Gradients
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
 _LOCK = threading.Lock()
-_CODES = weakref.WeakValueDictionary()  # by path
-_NODES = weakref.WeakValueDictionary()  # by name and data types: nodes of one load are nodes of others, as of one that trains
+_CODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # by path
+_NODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # by name and data types: nodes of one load are
+# nodes of others, as of one that trains
 
 
 class Entry(_dbc.Entry):
@@ -31,14 +39,14 @@ class Entry(_dbc.Entry):
         self._described = code.described["entries"][number]
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._described["name"]
 
     @property
-    def is_loss(self):
+    def is_loss(self) -> bool:
         return self._described["is_loss"]
 
-    def value_and_grad(self, inputs, weights=None):
+    def value_and_grad(self, inputs: Any, weights: ArrayLike | None = None) -> tuple[float, Gradients]:
         """(the sum over inputs of weight times loss, its `Gradients`), of a loss of a model with mode="train".
 
         weights: a number for each input; by default 1 (of JSON lines: their "weight") divided by the number of inputs: the mean.
@@ -60,6 +68,11 @@ class Model:
     For one thread at a time: a second one that uses it meanwhile gets CallError. While it computes, other threads of Python run.
     """
 
+    name: str
+    entries: dict[str, Entry]
+    constructors: dict[str, type]
+    types: dict[str, type]
+
     def __init__(self, code, loaded, path, options):
         self._code = code
         self._loaded = loaded
@@ -79,7 +92,8 @@ class Model:
                 setattr(self, name + "_" if hasattr(Model, name) or name in ("name", "types", "entries", "constructors")
                         else name, value)
 
-    def columns(self, inputs, data=None, args=None):
+    def columns(self, inputs: int, data: Mapping[str, Mapping[str, Any]] | None = None,
+                args: Mapping[str, Any] | None = None) -> _batches.Batch:
         """A batch of flat arrays.
 
         inputs: how many; data: for each data type a dict with "begin" (the first node of each input, then the number of nodes),
@@ -90,11 +104,11 @@ class Model:
         """
         return _batches.columns(self._code, inputs, data or {}, args or {})
 
-    def weights(self):
+    def weights(self) -> dict[str, NDArray[np.float32]]:
         """Copies of all parameters by name."""
         return self._loaded.weights()
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: str | os.PathLike[str] | Mapping[str, ArrayLike]) -> None:
         """Takes over weights: a safetensors file, or a dict that has an array for each parameter and nothing else. On an error,
         which lists all that does not fit, the model is as before."""
         if isinstance(weights, (str, os.PathLike)):
@@ -122,23 +136,27 @@ class Model:
             self._loaded.set_param(name, array)
         self._loaded.renew()
 
-    def save_weights(self, path):
+    def save_weights(self, path: str | os.PathLike[str]) -> None:
         """Writes all parameters to a safetensors file, as a whole or not at all."""
         self._loaded.save_weights(os.fspath(path))
 
-    def set_dropout(self, seed, step=0):
+    def set_dropout(self, seed: int, step: int = 0) -> None:
         """What the next run of a loss with gradients drops follows from these; the step counts by itself."""
         self._loaded.set_dropout(seed, step)
 
-    def share_subtrees(self, on=True):
+    def share_subtrees(self, on: bool = True) -> None:
         """Whether cells compute what nodes of a batch have in common once, in runs from now on."""
         self._loaded.share_subtrees(on)
 
-    def report(self):
+    def report(self) -> _report.Report:
         """How the model is computed: `dbc report` as a value, which a notebook shows as a table."""
         return _report.Report(self._path, self._options)
 
-    def __repr__(self):
+    if TYPE_CHECKING:  # entries and constructors; `dbc.write_stub` says which
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __repr__(self) -> str:
         return f"<dbc model {self.name}: {', '.join(map(repr, self.entries.values()))}>"
 
 
@@ -160,8 +178,10 @@ def _locked_code_of(path):
     return code
 
 
-def load(path, *, weights=None, seed=0, threads=1, mode="infer", real="f32", include=(), gradients=(), recompute="none",
-         dims=None, **more_dims):
+def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] | Mapping[str, ArrayLike] | None = None, seed: int = 0,
+         threads: int = 1, mode: str = "infer", real: str = "f32", include: Iterable[str | os.PathLike[str]] = (),
+         gradients: str | Iterable[str] = (), recompute: str = "none", dims: Mapping[str, int] | None = None,
+         **more_dims: int) -> Model:
     """Compiles a model with the program `dbc` and a C++ compiler ($CXX, else c++), unless the cache has it, and loads it.
 
     path: the .dyn file; dims by name, as in `load("tree.dyn", vocab=20000)`, or in the dict `dims`.

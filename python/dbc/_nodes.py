@@ -66,6 +66,10 @@ def _repr(self):
     return f"{type(self).__name__}({', '.join(shown)})"
 
 
+def _refuse(self, *_, **__):
+    raise TypeError(f"`{type(self).__name__}` is a data type: a node is made by one of its constructors")
+
+
 def _make_class(model, base, name, fields, bases, namespace):
     """One constructor's class."""
     names = [field[0] for field in fields]
@@ -94,7 +98,8 @@ class Nodes:
 
     def __init__(self, described):
         model = described["name"]
-        self.bases = [type(data, (), {"__slots__": (), "__module__": model, "_is_dbc_node": True, "__repr__": _repr})
+        self.bases = [type(data, (), {"__slots__": (), "__module__": model, "_is_dbc_node": True, "__repr__": _repr,
+                                      "__init__": _refuse, "__doc__": f"What a node of `{data}` is an instance of."})
                       for data, _ in described["datas"]]
         self.classes = []
         types = {f"_types_{number}": set() for number in range(len(self.bases))}

@@ -1,8 +1,15 @@
 """The runtime's optimizers, whose formulas are those of torch.optim. Part of dbc, under Apache-2.0 WITH LLVM-exception; see
 LICENSE."""
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from . import _dbc
+
+if TYPE_CHECKING:
+    from ._model import Model
+    from ._results import Gradients
 
 
 class _Optimizer(_dbc.Optimizer):
@@ -11,15 +18,15 @@ class _Optimizer(_dbc.Optimizer):
         for name, value in options.items():
             setattr(self, name, value)
 
-    def step(self, gradients):
+    def step(self, gradients: Gradients) -> None:
         """One step down the `Gradients` that `value_and_grad` gave; the model computes with the new weights from then on."""
         self._step(gradients._kept)
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the state to a file that goes with those of the weights."""
         self._save(os.fspath(path))
 
-    def load(self, path):
+    def load(self, path: str | os.PathLike[str]) -> None:
         """Goes on from a file; the model has the weights that were saved with it."""
         self._load(os.fspath(path))
 
@@ -27,7 +34,8 @@ class _Optimizer(_dbc.Optimizer):
 class SGD(_Optimizer):
     """w -= lr * m, where m = momentum * m + gradient."""
 
-    def __init__(self, model, lr=0.01, *, momentum=0.0, nesterov=False, weight_decay=0.0, clip_norm=0.0, lazy_rows=False):
+    def __init__(self, model: Model, lr: float = 0.01, *, momentum: float = 0.0, nesterov: bool = False,
+                 weight_decay: float = 0.0, clip_norm: float = 0.0, lazy_rows: bool = False) -> None:
         super().__init__(model, "sgd", lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay,
                          clip_norm=clip_norm, lazy_rows=lazy_rows)
 
@@ -35,7 +43,8 @@ class SGD(_Optimizer):
 class AdaGrad(_Optimizer):
     """w -= lr * g / (sqrt(sum of g * g) + epsilon)."""
 
-    def __init__(self, model, lr=0.01, *, epsilon=1e-10, weight_decay=0.0, clip_norm=0.0, lazy_rows=False):
+    def __init__(self, model: Model, lr: float = 0.01, *, epsilon: float = 1e-10, weight_decay: float = 0.0,
+                 clip_norm: float = 0.0, lazy_rows: bool = False) -> None:
         super().__init__(model, "adagrad", lr=lr, epsilon=epsilon, weight_decay=weight_decay, clip_norm=clip_norm,
                          lazy_rows=lazy_rows)
 
@@ -43,8 +52,8 @@ class AdaGrad(_Optimizer):
 class Adam(_Optimizer):
     """Kingma and Ba 2015."""
 
-    def __init__(self, model, lr=0.001, *, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.0, clip_norm=0.0,
-                 lazy_rows=False):
+    def __init__(self, model: Model, lr: float = 0.001, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+                 weight_decay: float = 0.0, clip_norm: float = 0.0, lazy_rows: bool = False) -> None:
         super().__init__(model, "adam", lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
                          clip_norm=clip_norm, lazy_rows=lazy_rows)
 
@@ -52,7 +61,7 @@ class Adam(_Optimizer):
 class AdamW(_Optimizer):
     """Adam with weight decay that does not go through the gradient."""
 
-    def __init__(self, model, lr=0.001, *, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01, clip_norm=0.0,
-                 lazy_rows=False):
+    def __init__(self, model: Model, lr: float = 0.001, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+                 weight_decay: float = 0.01, clip_norm: float = 0.0, lazy_rows: bool = False) -> None:
         super().__init__(model, "adamw", lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
                          clip_norm=clip_norm, lazy_rows=lazy_rows)

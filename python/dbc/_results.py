@@ -1,8 +1,11 @@
 """Shapes of results. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+from __future__ import annotations
+
 import collections
 import collections.abc
 import functools
 import keyword
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -28,10 +31,10 @@ class SparseGradient:
         self.height = height
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return (self.height, *self.values.shape[1:])
 
-    def to_dense(self):
+    def to_dense(self) -> np.ndarray[Any, Any]:
         """A new array of the table's shape."""
         dense = np.zeros(self.shape, self.values.dtype)
         dense[self.rows] = self.values
@@ -44,7 +47,7 @@ class SparseGradient:
         return f"SparseGradient({len(self.rows)} of {self.height} rows)"
 
 
-class Gradients(collections.abc.Mapping):
+class Gradients(collections.abc.Mapping[str, Any]):
     """Gradients by name: of parameters ("fwd.W"), of fields ("Tree.x") and arguments ("nll.y") that were asked for.
 
     The arrays show the memory that an optimizer's step reads: what is changed in them is what it goes by. `result` is what the
@@ -56,13 +59,13 @@ class Gradients(collections.abc.Mapping):
         self._kept = kept
         self.result = result
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return self._named[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._named)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._named)
 
     def __repr__(self):

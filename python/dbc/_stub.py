@@ -1,6 +1,12 @@
 """Type stubs of a model. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+from __future__ import annotations
+
 import keyword
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._model import Model
 
 _SCALARS = {"index": "int", "int": "int", "bool": "bool", "f32": "float"}
 _NUMPY = {"index": "np.int32", "int": "np.int32", "bool": "np.bool_"}
@@ -65,7 +71,7 @@ def _entry_lines(described):
         yield f"    def __call__(self, inputs: {inputs}) -> {_result(entry['result'], real)}: ...  # type: ignore[override]"
 
 
-def write_stub(model, path):
+def write_stub(model: Model, path: str | os.PathLike[str]) -> None:
     """Writes types for editors and checkers: a module `path` (a .pyi file) with a class for the model, called as its file is in
     capitals, with its constructors and entries. For `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`."""
     described = model._code.described

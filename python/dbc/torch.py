@@ -5,13 +5,17 @@
     loss(trees).backward()
     optimizer.step()
 """
+from __future__ import annotations
+
 import weakref
+from typing import Any
 
 import numpy as np
 import torch
 
 from . import _arrays
 from ._errors import CallError
+from ._model import Entry, Model
 from ._results import SparseGradient
 
 
@@ -47,7 +51,7 @@ class Parameters(torch.nn.Module):
         self._versions = None
         self.renew()
 
-    def renew(self):
+    def renew(self) -> None:
         """Has the model compute with what the parameters are; done before each run where PyTorch says that they have changed."""
         for path, each in self._views.items():
             if each.data_ptr() != self._places[path]:
@@ -64,7 +68,7 @@ class Parameters(torch.nn.Module):
 _PARAMETERS = weakref.WeakValueDictionary()  # by the id of what they keep
 
 
-def parameters_of(model):
+def parameters_of(model: Model | Entry) -> Parameters:
     """The `Parameters` of a model, or of that which an entry belongs to: the same ones while somebody has them."""
     found = _PARAMETERS.get(id(model._loaded))
     if found is None:
@@ -171,7 +175,7 @@ class Function(torch.nn.Module):
         self.seed, self.step = 0, 0
         self._cotangent = vjp._described["args"][-1][0] if vjp is not None else None
 
-    def forward(self, inputs, **tensors):
+    def forward(self, inputs: Any, **tensors: torch.Tensor) -> torch.Tensor:
         """inputs: as an entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
         each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
         arguments (`y=..`: a row for each input); they replace what the batch has."""
@@ -215,7 +219,7 @@ class Function(torch.nn.Module):
         return repr(self.entry)
 
 
-def as_function(entry, *, vjp=None, reduction="mean"):
+def as_function(entry: Entry, *, vjp: Entry | None = None, reduction: str = "mean") -> Function:
     """An entry or loss as a torch.nn.Module whose parameters are the model's.
 
     A loss of a model with mode="train" gives the mean over the inputs, their "sum", or with reduction="none" a loss for each,

@@ -30,15 +30,15 @@ void NodeNumbers::grow() {
       entries_[place_of(entry.object)] = entry;
 }
 
-int32_t &NodeNumbers::of(PyObject *object) {
+NodeNumbers::Entry &NodeNumbers::of(PyObject *object) {
   if (2 * (used_ + 1) > entries_.size())
     grow();
   Entry &entry = entries_[place_of(object)];
   if (entry.round != round_) {
-    entry = {object, round_, -1};
+    entry = {object, round_, -1, -1};
     ++used_;
   }
-  return entry.number;
+  return entry;
 }
 
 // --- errors ----------------------------------------------------------------------------------------------
@@ -103,21 +103,20 @@ float Builder::read_float(nb::handle value, const Place &place) {
 }
 
 int32_t Builder::node_number(nb::handle object, int32_t target, const Place &place) {
-  int32_t &number = numbers_.of(object.ptr());
-  if (number >= 0) {
-    const Constructor *constructor = filled_.code().constructor_of(object.ptr());
-    if (constructor != nullptr && constructor->data == target)
-      return number;
-  }
+  NodeNumbers::Entry &known = numbers_.of(object.ptr());
+  if (known.data == target)
+    return known.number;
   const Constructor *constructor = filled_.code().constructor_of(object.ptr());
   if (constructor == nullptr || constructor->data != target) {
     const ModelInfo &info = filled_.code().info();
     refuse(place, "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
                       (constructor == nullptr ? "" : " of `" + info.datas[constructor->data].name + "`"));
   }
-  number = batch_.add_node(target, constructor->number);
+  const int32_t number = batch_.add_node(target, constructor->number);
   if (number < 0)
     raise("LimitError", "the batch has too many nodes");
+  known.data = target;
+  known.number = number;
   filled_.objects_[target].push_back(nb::borrow(object));
   pending_.push_back({object.ptr(), constructor, number});
   return number;

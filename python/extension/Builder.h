@@ -14,15 +14,16 @@ class NodeNumbers {
 public:
   /// Forgets all, and keeps the memory.
   void clear();
-  /// Where the number of an object belongs; -1 stands there until it is set. Valid until the next call.
-  int32_t &of(PyObject *object);
-
-private:
   struct Entry {
     PyObject *object = nullptr;
     uint64_t round = 0; ///< of which round; entries of others are free
-    int32_t number = -1;
+    int32_t data = -1, number = -1;
   };
+  /// What is known of an object: -1 stands for its data type and number until they are set. Valid until the
+  /// next call.
+  Entry &of(PyObject *object);
+
+private:
   void grow();
   size_t place_of(PyObject *object) const;
   std::vector<Entry> entries_ = std::vector<Entry>(64);

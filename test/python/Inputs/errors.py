@@ -33,6 +33,8 @@ os.environ["DBC_EXECUTABLE"] = kept
 # Constructors.
 with raises(TypeError, "Leaf.__init__() got an unexpected keyword argument 'wrd'"):
     Leaf(wrd=3)
+with raises(TypeError, "`Tree` is a data type: a node is made by one of its constructors"):
+    m.Tree()
 for value, what in [(20, "index 20 is outside 0..19"), (-1, "index -1 is outside 0..19"), (10**30, f"index {10**30} is outside 0..19"),
                     ("3", "is an integer, not a `str`"), (True, "is an integer, not a `bool`"), (1.0, "is an integer, not a `float`"),
                     (None, "is an integer, not a `NoneType`")]:
