@@ -26,9 +26,9 @@ def new(code):
 
 
 def read(path):
-    """The text of a file of JSON lines."""
+    """The bytes of a file of JSON lines."""
     try:
-        with open(os.fspath(path), encoding="utf-8") as file:
+        with open(os.fspath(path), "rb") as file:
             return file.read()
     except OSError as error:
         raise FileError(f"{error.filename}: {error.strerror}") from None

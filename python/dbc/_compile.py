@@ -20,7 +20,8 @@ def program():
 
 def ask(command, path, options):
     """What `dbc COMMAND FILE OPTIONS` prints to stdout; warnings go to stderr. Raises CompileError with what it says."""
-    called = [program(), command, os.fspath(path), *options]
+    path = os.fspath(path)
+    called = [program(), command, os.path.join(".", path) if path.startswith("-") else path, *options]
     try:
         done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:

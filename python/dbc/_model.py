@@ -28,7 +28,7 @@ class Entry(_dbc.Entry):
     """An entry or loss of a model: call it with inputs.
 
     Inputs are a `Batch`, a sequence of objects (of an entry with one argument these are the argument, else tuples or dicts of
-    the arguments), JSON lines in a string, or the path of a file of these (a `pathlib.Path`).
+    the arguments), JSON lines in a string or bytes, or the path of a file of these (a `pathlib.Path`).
     """
 
     def __init__(self, code, loaded, number):

@@ -68,11 +68,19 @@ nb::object Entry::batch_of(nb::handle inputs) const {
     return nb::borrow(inputs);
   nb::object batch = nb::module_::import_("dbc._batches").attr("new")(model_->code_object);
   auto &filled = nb::cast<FilledBatch &>(batch);
-  if (nb::isinstance<nb::str>(inputs)) {
-    filled.fill_with_lines(number_, nb::cast<std::string_view>(inputs));
-  } else if (PyObject_HasAttrString(inputs.ptr(), "__fspath__")) {
-    nb::object text = nb::module_::import_("dbc._batches").attr("read")(inputs);
-    filled.fill_with_lines(number_, nb::cast<std::string_view>(text));
+  nb::object text = nb::borrow(inputs);
+  if (PyObject_HasAttrString(inputs.ptr(), "__fspath__"))
+    text = nb::module_::import_("dbc._batches").attr("read")(inputs);
+  const char *begin = nullptr;
+  Py_ssize_t size = 0;
+  if (PyUnicode_Check(text.ptr()))
+    begin = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  else if (PyBytes_Check(text.ptr()))
+    begin = PyBytes_AS_STRING(text.ptr()), size = PyBytes_GET_SIZE(text.ptr());
+  if (PyErr_Occurred() != nullptr)
+    throw nb::python_error();
+  if (begin != nullptr) {
+    filled.fill_with_lines(number_, std::string_view(begin, static_cast<size_t>(size)));
   } else {
     filled.fill_with_objects(number_, inputs);
   }

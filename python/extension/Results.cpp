@@ -17,10 +17,15 @@ nb::object owner_of(const std::shared_ptr<KeptOutputs> &kept) {
   });
 }
 
-template <class T> nb::object array(const T *data, const std::vector<size_t> &shape, nb::handle owner) {
-  static T none{}; // of an array without elements
-  T *memory = const_cast<T *>(data != nullptr ? data : &none);
-  return nb::ndarray<nb::numpy, T>(memory, shape.size(), shape.data(), owner).cast();
+/// An array of somebody else's memory; with a const type it cannot be written.
+template <class T> nb::object array(T *data, const std::vector<size_t> &shape, nb::handle owner) {
+  static std::remove_const_t<T> none{}; // of an array without elements
+  return nb::ndarray<nb::numpy, T>(data != nullptr ? data : &none, shape.size(), shape.data(), owner).cast();
+}
+
+/// The same of what the runtime does not read again.
+template <class T> nb::object own_array(const T *data, const std::vector<size_t> &shape, nb::handle owner) {
+  return array(const_cast<T *>(data), shape, owner);
 }
 
 /// Walks over a type's components.
@@ -63,9 +68,9 @@ private:
       return nodes;
     }
     if (type.elem == Elem::F32)
-      return outputs_.f64(next_) != nullptr ? array(outputs_.f64(next_), shape, owner_)
-                                            : array(outputs_.f32(next_), shape, owner_);
-    nb::object numbers = array(outputs_.i32(next_), shape, owner_);
+      return outputs_.f64(next_) != nullptr ? own_array(outputs_.f64(next_), shape, owner_)
+                                            : own_array(outputs_.f32(next_), shape, owner_);
+    nb::object numbers = own_array(outputs_.i32(next_), shape, owner_);
     return type.elem == Elem::Bool ? numbers.attr("astype")("bool") : numbers;
   }
   /// The values cut into lists: for each input a list of lists of .. values.
@@ -90,7 +95,7 @@ std::vector<size_t> sizes_of(const std::vector<int64_t> &extents) { return {exte
 
 /// A gradient in either type of numbers.
 nb::object gradient(const float *f32, const double *f64, const std::vector<size_t> &shape, nb::handle owner) {
-  return f64 != nullptr ? array(f64, shape, owner) : array(f32, shape, owner);
+  return f64 != nullptr ? own_array(f64, shape, owner) : own_array(f32, shape, owner);
 }
 
 /// Of a field or argument: an array with a row for each owner that has it, of lists a list of arrays.
@@ -139,6 +144,7 @@ nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo 
     if (const GradientRows rows = out.gradient_rows(param)) {
       std::vector<size_t> of_rows = shape;
       of_rows[0] = static_cast<size_t>(rows.count);
+      // An optimizer goes by the rows as they are.
       value = nb::module_::import_("dbc._results")
                   .attr("SparseGradient")(
                       array(rows.rows, {of_rows[0]}, owner),

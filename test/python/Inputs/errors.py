@@ -81,7 +81,13 @@ for wrong in (3, None, good):
     with raises(TypeError, "a batch is a sequence of inputs"):
         m.code(wrong)
 with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `int`"):
-    m.code(b"abc")
+    m.code(bytearray(b"abc"))
+try:
+    m.code("\ud800")
+except UnicodeEncodeError:
+    pass
+else:
+    raise AssertionError
 with raises(dbc.InputError, "fields: input 0: `report` takes a tuple of its 3 arguments, or a dict, not a `list`"):
     f.report_([[1, 2, 3]])
 with raises(dbc.InputError, "fields: input 0: a name in the dict is no argument of `report`"):

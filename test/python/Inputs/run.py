@@ -22,7 +22,7 @@ expected = np.array([json.loads(line) for line in printed.splitlines()], np.floa
 got = m.code(lines)
 assert got.dtype == np.float32 and got.shape == (40, 4)
 assert (got == expected).all()
-assert (m.code(scratch / "lines") == expected).all()
+assert (m.code(scratch / "lines") == expected).all() and (m.code(lines.encode()) == expected).all()
 assert len(m.code.batch(lines + "\n \n")) == 40  # empty lines at the end are none
 
 

@@ -36,6 +36,20 @@ table = gradients["E"]
 assert table.shape == (100, 4) and table.rows.tolist() == sorted(set(table.rows)) and len(table.values) == len(table.rows) <= 20
 assert (table.to_dense()[table.rows] == table.values).all() and np.count_nonzero(table.to_dense().any(axis=1)) <= len(table.rows)
 
+# Which rows these are an optimizer believes: they cannot be written.
+try:
+    table.rows[0] = 10**6
+except ValueError:
+    pass
+else:
+    raise AssertionError
+try:
+    table.rows.flags.writeable = True
+except ValueError:
+    pass
+else:
+    raise AssertionError
+
 # Optimizers: the formulas, from the gradients that are shown.
 m = dbc.load(common.model("tree"), vocab=100, mode="train", seed=2)
 f32 = np.float32
