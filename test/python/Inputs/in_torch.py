@@ -118,6 +118,7 @@ gradient = params.b.grad.clone()
 params.zero_grad()
 other(trees).backward()
 assert torch.allclose(gradient, params.b.grad, atol=1e-6)
+assert (drops(trees) != drops(trees)).any()  # each step drops others
 drops.eval()
 assert torch.allclose(drops(trees), torch.tensor(m.drops(trees)))
 
