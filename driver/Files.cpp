@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/Files.h"
+#include "driver/Surroundings.h"
 #include "runtime/train/WholeFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -84,39 +85,6 @@ llvm::Error makeFolder(const std::string &folder) {
   if (std::error_code error = fs::create_directories(folder))
     return failure(folder, error);
   return llvm::Error::success();
-}
-
-static std::string joinPath(llvm::StringRef a, llvm::StringRef b) {
-  llvm::SmallString<128> joined(a);
-  path::append(joined, b);
-  path::remove_dots(joined, /*remove_dot_dot=*/true);
-  return joined.str().str();
-}
-
-static Surroundings find() {
-  static int anchor; // an address inside this program, by which the system finds its file
-  std::string program = fs::getMainExecutable(nullptr, &anchor);
-  std::string prefix = joinPath(path::parent_path(program), "..");
-  if (fs::exists(joinPath(prefix, "include/dbc/runtime.h")))
-    return {joinPath(prefix, "share/dbc/lib"),
-            joinPath(prefix, "include"),
-            joinPath(prefix, "lib"),
-            joinPath(prefix, "share/dbc/devices"),
-            joinPath(prefix, "share/dbc/REFERENCE.md"),
-            joinPath(prefix, "share/dbc/templates"),
-            joinPath(prefix, "share/dbc/report.html")};
-  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"),
-          joinPath(DBC_SOURCE_DIR, "runtime/include"),
-          DBC_ARCHIVE_DIR,
-          joinPath(DBC_SOURCE_DIR, "cost/devices"),
-          joinPath(DBC_SOURCE_DIR, "dsl/REFERENCE.md"),
-          joinPath(DBC_SOURCE_DIR, "dsl/templates"),
-          joinPath(DBC_SOURCE_DIR, "driver/report/report.html")};
-}
-
-const Surroundings &surroundings() {
-  static const Surroundings found = find();
-  return found;
 }
 
 /// A folder in the one for temporary files, where others may have made it first.

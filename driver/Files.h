@@ -1,7 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Files that the tools read and write, and where dbc finds what belongs to it: the library of modules and the
-// runtime.
+// Files that the tools read and write.
 #pragma once
 
 #include "llvm/Support/Error.h"
@@ -40,19 +39,6 @@ llvm::Error writeFile(const std::string &path, llvm::StringRef text);
 
 /// Makes a folder and those above it.
 llvm::Error makeFolder(const std::string &path);
-
-/// What lies around the running program: in a build tree build/bin/dbc beside the sources, in an install tree
-/// bin/dbc beside include/, lib/ and share/dbc/.
-struct Surroundings {
-  std::string library;   ///< the folder of nn.dyn
-  std::string include;   ///< the folder of dbc/runtime.h
-  std::string archives;  ///< the folder of libdbc_runtime.a
-  std::string devices;   ///< the folder of h100.json
-  std::string manual;    ///< REFERENCE.md
-  std::string templates; ///< the folder of what `dbc new` copies
-  std::string page;      ///< report.html, what `dbc report --html` puts data into
-};
-const Surroundings &surroundings();
 
 /// Makes the cache's folder: $XDG_CACHE_HOME/dbc, else $HOME/.cache/dbc, else one among temporary files. What
 /// lies there is loaded as code, so the last is refused unless it belongs to this user and nobody else may

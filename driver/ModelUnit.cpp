@@ -2,7 +2,7 @@
 
 #include "driver/ModelUnit.h"
 #include "codegen/Codegen.h"
-#include "driver/Files.h"
+#include "driver/Surroundings.h"
 #include "driver/GradientNames.h"
 #include "frontend/check/Check.h"
 #include "frontend/lower/Lower.h"

@@ -6,6 +6,7 @@
 #include "cost/EntryPredictor.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/Surroundings.h"
 #include "driver/Lines.h"
 #include "driver/report/Trace.h"
 #include "oracle/Describe.h"

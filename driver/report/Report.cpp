@@ -7,6 +7,7 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
+#include "driver/Surroundings.h"
 #include "driver/report/BatchDrawing.h"
 #include "driver/report/DeviceReport.h"
 #include "driver/report/ReportPage.h"
