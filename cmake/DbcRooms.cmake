@@ -6,7 +6,7 @@
 # A header of a room that its includer must not depend on fails the build.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(sources "")
-foreach(room ir frontend passes codegen cost oracle driver runtime python examples bench)
+foreach(room ir frontend passes codegen cost oracle driver lsp runtime python examples bench)
   foreach(ending h cpp inc)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.${ending})
     list(APPEND sources ${files})

@@ -31,6 +31,7 @@ RULES = {
     "driver/weights": ["frontend/syntax", "runtime"],
     "driver/weights/fuzz": ["driver/weights", "frontend/syntax", "runtime", "runtime/fuzz", "runtime/tests"],
     "driver": ["driver/weights", "ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*", "llvm"],
+    "lsp": ["frontend/syntax", "frontend/check", "frontend/format", "driver", "llvm"],
     "runtime": [],
     "runtime/serve": ["runtime"],
     "runtime/train": ["runtime"],

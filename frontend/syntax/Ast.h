@@ -141,7 +141,8 @@ struct BoolExpr : Expr {
 /// other here.
 struct NameExpr : Expr {
   std::string name;
-  NameExpr(SourceRange r, std::string name) : Expr(Kind::Name, r), name(std::move(name)) {}
+  SourceRange nameRange; ///< the name alone, also where `range` has parentheses
+  NameExpr(SourceRange r, std::string name) : Expr(Kind::Name, r), name(std::move(name)), nameRange(r) {}
   static bool classof(const Expr *e) { return e->kind == Kind::Name; }
 };
 

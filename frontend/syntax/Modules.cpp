@@ -78,6 +78,9 @@ private:
   void reportCycle(size_t first, const Import &closing);
   void checkModule(const File &file);
   std::vector<std::string> searchPath(const std::string &importer) const;
+  std::optional<std::string> heldText(const std::string &path) const {
+    return options_.buffer ? options_.buffer(path) : std::nullopt;
+  }
 
   const LoadOptions &options_;
   SourceManager &sources_;
@@ -128,7 +131,9 @@ void Loader::resolve(File &file, const std::string &path, Import &import) {
   auto known = done_.find(key);
   if (known == done_.end()) {
     std::string text, problem;
-    if (!readFile(found, text, problem)) {
+    if (std::optional<std::string> held = heldText(found)) {
+      text = std::move(*held);
+    } else if (!readFile(found, text, problem)) {
       diags_.error(import.range, "`" + found + "` cannot be read: " + problem, "N2");
       return;
     }
@@ -160,7 +165,8 @@ std::string Loader::find(const std::string &importer, const Import &import) {
   for (const std::string &directory : searchPath(importer)) {
     fs::path candidate = fs::path(directory) / relative;
     std::error_code ignored;
-    if (fs::exists(candidate, ignored) && !fs::is_directory(candidate, ignored))
+    if (heldText(candidate.string()) ||
+        (fs::exists(candidate, ignored) && !fs::is_directory(candidate, ignored)))
       return candidate.string();
   }
   return "";

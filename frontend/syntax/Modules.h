@@ -7,7 +7,9 @@
 #include "frontend/syntax/Ast.h"
 #include "frontend/syntax/Diagnostics.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ namespace dbc::frontend {
 struct LoadOptions {
   std::vector<std::string> includeDirs;
   std::string libraryDir; ///< empty for none
+  /// Texts that an editor holds, by the paths where they are looked for: these come before those on disk.
+  std::function<std::optional<std::string>(const std::string &path)> buffer;
 };
 
 struct Program {

@@ -1,0 +1,54 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "lsp/Analysis.h"
+
+#include "frontend/syntax/Parse.h"
+#include "llvm/Support/Path.h"
+#include <filesystem>
+
+namespace dbc::lsp {
+
+using namespace frontend;
+
+std::string canonicalPath(const std::string &path) {
+  std::error_code problem;
+  std::filesystem::path canonical = std::filesystem::weakly_canonical(path, problem);
+  return problem ? path : canonical.string();
+}
+
+Analysis::Analysis(const std::string &path, std::string text, const LoadOptions &options)
+    : program_(loadProgramText(path, std::move(text), options, sources_, diagnostics_)) {
+  if (!program_)
+    return;
+  checked_ = check(*program_, diagnostics_);
+  index_ = std::make_unique<Index>(*program_);
+}
+
+Analysis::~Analysis() = default;
+
+bool Analysis::reads(const std::string &path) const {
+  for (uint32_t file = 0; file < sources_.size(); ++file)
+    if (canonicalPath(sources_.file(file).path()) == path)
+      return true;
+  return false;
+}
+
+const Positions &Analysis::positions(uint32_t file) const {
+  auto found = positions_.find(file);
+  if (found == positions_.end())
+    found = positions_.emplace(file, Positions(sources_.file(file).text())).first;
+  return found->second;
+}
+
+SourceRange Analysis::importOf(uint32_t file) const {
+  // An import with errors leaves no program; the text itself may have none.
+  DiagnosticEngine ignored(sources_);
+  std::unique_ptr<File> own = parseFile(0, ignored);
+  if (!own)
+    return {0, 0, 0};
+  for (const Import &import : own->imports)
+    if (import.name().text == llvm::sys::path::stem(path(file)))
+      return import.range;
+  return own->imports.empty() ? own->name.range : own->imports.front().range;
+}
+
+} // namespace dbc::lsp

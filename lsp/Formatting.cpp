@@ -1,0 +1,44 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/format/Format.h"
+#include "lsp/Requests.h"
+
+namespace dbc::lsp {
+
+/// Whether a character begins at a byte of a text in UTF-8.
+static bool beginsCharacter(const std::string &text, size_t at) {
+  return at >= text.size() || (text[at] & 0xC0) != 0x80;
+}
+
+std::optional<std::vector<protocol::TextEdit>> formatting(const Document &document) {
+  frontend::SourceManager sources;
+  frontend::DiagnosticEngine ignored(sources);
+  std::optional<std::string> formatted =
+      frontend::format(sources.add(document.path(), document.text), sources, ignored);
+  if (!formatted)
+    return std::nullopt;
+  const std::string &now = document.text;
+  if (*formatted == now)
+    return std::vector<protocol::TextEdit>();
+  // What is alike at both ends stays, and with it the editor's marks there.
+  size_t begin = 0, end = 0;
+  const size_t shorter = std::min(now.size(), formatted->size());
+  while (begin < shorter && now[begin] == (*formatted)[begin])
+    ++begin;
+  while (begin > 0 && !beginsCharacter(now, begin))
+    --begin;
+  while (end < shorter - begin && now[now.size() - 1 - end] == (*formatted)[formatted->size() - 1 - end])
+    ++end;
+  while (end > 0 && !beginsCharacter(now, now.size() - end))
+    --end;
+  // No edit begins or ends between the two characters of a line end.
+  while (begin > 0 && now[begin - 1] == '\r')
+    --begin;
+  while (end > 0 && now[now.size() - end] == '\n')
+    --end;
+  protocol::TextEdit edit;
+  edit.range = Positions(now).range(static_cast<uint32_t>(begin), static_cast<uint32_t>(now.size() - end));
+  edit.newText = formatted->substr(begin, formatted->size() - end - begin);
+  return std::vector<protocol::TextEdit>{edit};
+}
+
+} // namespace dbc::lsp

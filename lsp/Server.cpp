@@ -1,0 +1,220 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "lsp/Server.h"
+
+#include "lsp/Diagnostics.h"
+#include "lsp/Input.h"
+#include "lsp/Requests.h"
+
+namespace dbc::lsp {
+
+using llvm::Expected;
+using llvm::json::Value;
+using protocol::ErrorCode;
+using protocol::LSPError;
+
+Server::Server(Documents &documents, llvm::raw_ostream &out, std::string version)
+    : documents_(documents), version_(std::move(version)), transport_(std::make_unique<Input>(), out),
+      messages_(transport_),
+      publish_(messages_.outgoingNotification<DiagnosticsParams>("textDocument/publishDiagnostics")) {
+  messages_.method("initialize", this, &Server::onInitialize);
+  messages_.notification("initialized", this, &Server::onInitialized);
+  messages_.method("shutdown", this, &Server::onShutdown);
+  messages_.notification("textDocument/didOpen", this, &Server::onDidOpen);
+  messages_.notification("textDocument/didChange", this, &Server::onDidChange);
+  messages_.notification("textDocument/didClose", this, &Server::onDidClose);
+  messages_.notification("textDocument/didSave", this, &Server::onFilesChanged);
+  messages_.notification("workspace/didChangeWatchedFiles", this, &Server::onFilesChanged);
+  messages_.method("textDocument/hover", this, &Server::onHover);
+  messages_.method("textDocument/definition", this, &Server::onDefinition);
+  messages_.method("textDocument/references", this, &Server::onReferences);
+  messages_.method("textDocument/prepareRename", this, &Server::onPrepareRename);
+  messages_.method("textDocument/rename", this, &Server::onRename);
+  messages_.method("textDocument/completion", this, &Server::onCompletion);
+  messages_.method("textDocument/documentSymbol", this, &Server::onSymbols);
+  messages_.method("textDocument/formatting", this, &Server::onFormatting);
+}
+
+int Server::run() {
+  if (llvm::Error error = transport_.run(messages_)) {
+    // The editor is gone without a word.
+    llvm::consumeError(std::move(error));
+    return 1;
+  }
+  return state_ == State::ShutDown ? 0 : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// From start to end
+//===----------------------------------------------------------------------===//
+
+void Server::onInitialize(const protocol::InitializeParams &params, Callback<Value> reply) {
+  if (state_ != State::Fresh)
+    return reply(llvm::make_error<LSPError>("the server is initialized already", ErrorCode::InvalidRequest));
+  state_ = State::Running;
+  llvm::json::Object capabilities{
+      {"positionEncoding", "utf-16"},
+      {"textDocumentSync", llvm::json::Object{{"openClose", true},
+                                              {"change", int(protocol::TextDocumentSyncKind::Incremental)},
+                                              {"save", true}}},
+      {"hoverProvider", true},
+      {"definitionProvider", true},
+      {"referencesProvider", true},
+      {"renameProvider", llvm::json::Object{{"prepareProvider", true}}},
+      {"completionProvider", llvm::json::Object{{"triggerCharacters", {"."}}}},
+      {"documentSymbolProvider", true},
+      {"documentFormattingProvider", true}};
+  reply(llvm::json::Object{{"serverInfo", llvm::json::Object{{"name", "dbc-lsp"}, {"version", version_}}},
+                           {"capabilities", std::move(capabilities)}});
+}
+
+void Server::onShutdown(const protocol::NoParams &params, Callback<std::nullptr_t> reply) {
+  answer<std::nullptr_t>(std::move(reply), [&]() -> Expected<std::nullptr_t> {
+    state_ = State::ShutDown;
+    return nullptr;
+  });
+}
+
+template <typename T> void Server::answer(Callback<T> reply, llvm::function_ref<Expected<T>()> f) {
+  if (state_ == State::Fresh)
+    return reply(
+        llvm::make_error<LSPError>("the server is not initialized", ErrorCode::ServerNotInitialized));
+  if (state_ == State::ShutDown)
+    return reply(llvm::make_error<LSPError>("the server is shut down", ErrorCode::InvalidRequest));
+  try {
+    reply(f());
+  } catch (const std::exception &bug) {
+    reply(llvm::make_error<LSPError>(bug.what(), ErrorCode::InternalError));
+  }
+}
+
+template <typename T>
+void Server::answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply, T otherwise,
+                      llvm::function_ref<Expected<T>(const View &)> f) {
+  answer<T>(std::move(reply), [&]() -> Expected<T> {
+    const Document *open = documents_.find(document.uri);
+    if (!open)
+      return llvm::make_error<LSPError>("`" + document.uri.file().str() + "` is not open",
+                                        ErrorCode::InvalidParams);
+    if (!open->good)
+      return std::move(otherwise);
+    return f(View(documents_, *open));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+void Server::publish(const Document &document) {
+  publish_({document.uri, document.version, diagnosticsOf(documents_, document)});
+}
+
+void Server::analyseAgain(const std::vector<Document *> &documents) {
+  for (Document *document : documents) {
+    documents_.analyse(*document);
+    publish(*document);
+  }
+}
+
+void Server::onDidOpen(const protocol::DidOpenTextDocumentParams &params) {
+  if (!isRunning())
+    return;
+  const Document &document = documents_.open(params.textDocument);
+  publish(document);
+  analyseAgain(documents_.dependents(document.path()));
+}
+
+void Server::onDidChange(const protocol::DidChangeTextDocumentParams &params) {
+  const Document *document = isRunning() ? documents_.change(params) : nullptr;
+  if (!document)
+    return;
+  publish(*document);
+  analyseAgain(documents_.dependents(document->path()));
+}
+
+void Server::onDidClose(const protocol::DidCloseTextDocumentParams &params) {
+  const protocol::URIForFile &uri = params.textDocument.uri;
+  const Document *document = isRunning() ? documents_.find(uri) : nullptr;
+  if (!document)
+    return;
+  publish_({document->uri, document->version, {}});
+  documents_.close(uri);
+  // From now on others read it from the disk.
+  analyseAgain(documents_.dependents(uri.file().str()));
+}
+
+void Server::onFilesChanged(const protocol::NoParams &params) {
+  if (isRunning())
+    analyseAgain(documents_.everyone());
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+void Server::onHover(const protocol::TextDocumentPositionParams &params,
+                     Callback<std::optional<protocol::Hover>> reply) {
+  answerOf<std::optional<protocol::Hover>>(params.textDocument, std::move(reply), std::nullopt,
+                                           [&](const View &view) -> Expected<std::optional<protocol::Hover>> {
+                                             return hover(view, params.position);
+                                           });
+}
+
+void Server::onDefinition(const protocol::TextDocumentPositionParams &params,
+                          Callback<std::vector<protocol::Location>> reply) {
+  answerOf<std::vector<protocol::Location>>(
+      params.textDocument, std::move(reply), {},
+      [&](const View &view) -> Expected<std::vector<protocol::Location>> {
+        return definition(view, params.position);
+      });
+}
+
+void Server::onReferences(const protocol::ReferenceParams &params,
+                          Callback<std::vector<protocol::Location>> reply) {
+  answerOf<std::vector<protocol::Location>>(
+      params.textDocument, std::move(reply), {},
+      [&](const View &view) -> Expected<std::vector<protocol::Location>> {
+        return references(view, params.position, params.context.includeDeclaration);
+      });
+}
+
+void Server::onPrepareRename(const protocol::TextDocumentPositionParams &params,
+                             Callback<protocol::Range> reply) {
+  answerOf<protocol::Range>(params.textDocument, std::move(reply), {},
+                            [&](const View &view) { return prepareRename(view, params.position); });
+}
+
+void Server::onRename(const RenameParams &params, Callback<protocol::WorkspaceEdit> reply) {
+  answerOf<protocol::WorkspaceEdit>(params.textDocument, std::move(reply), {}, [&](const View &view) {
+    return rename(view, params.position, params.newName);
+  });
+}
+
+void Server::onCompletion(const protocol::CompletionParams &params,
+                          Callback<protocol::CompletionList> reply) {
+  answerOf<protocol::CompletionList>(params.textDocument, std::move(reply), {},
+                                     [&](const View &view) -> Expected<protocol::CompletionList> {
+                                       return completion(view, params.position);
+                                     });
+}
+
+void Server::onSymbols(const protocol::DocumentSymbolParams &params,
+                       Callback<std::vector<protocol::DocumentSymbol>> reply) {
+  using Symbols = std::vector<protocol::DocumentSymbol>;
+  answerOf<Symbols>(params.textDocument, std::move(reply), {},
+                    [&](const View &view) -> Expected<Symbols> { return documentSymbols(view); });
+}
+
+void Server::onFormatting(const FormattingParams &params,
+                          Callback<std::optional<std::vector<protocol::TextEdit>>> reply) {
+  using Edits = std::optional<std::vector<protocol::TextEdit>>;
+  answer<Edits>(std::move(reply), [&]() -> Expected<Edits> {
+    const Document *open = documents_.find(params.textDocument.uri);
+    if (!open)
+      return llvm::make_error<LSPError>("`" + params.textDocument.uri.file().str() + "` is not open",
+                                        ErrorCode::InvalidParams);
+    return formatting(*open);
+  });
+}
+
+} // namespace dbc::lsp

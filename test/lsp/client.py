@@ -1,0 +1,201 @@
+"""Speaks the language server protocol with a `dbc-lsp` over its stdin and stdout. Part of dbc, under Apache-2.0 WITH
+LLVM-exception; see LICENSE."""
+import json
+import os
+import select
+import subprocess
+import time
+
+
+class Failed(Exception):
+    """The server's error reply to a request: `code` and the message."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.code = error["code"]
+
+
+def uri(path):
+    return "file://" + os.path.realpath(path)
+
+
+def units(text):
+    """How many UTF-16 code units a text has."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def position(text, index):
+    """The protocol's position of a character of a text."""
+    before = text[:index]
+    return {"line": before.count("\n"), "character": units(before[before.rfind("\n") + 1 :])}
+
+
+def index(text, at):
+    """The character of a text at a position of the protocol."""
+    lines = text.split("\n")
+    start = sum(len(line) + 1 for line in lines[: at["line"]])
+    taken = 0
+    for offset, character in enumerate(lines[at["line"]]):
+        if taken >= at["character"]:
+            return start + offset
+        taken += units(character)
+    return start + len(lines[at["line"]])
+
+
+def apply(text, edits):
+    """A text with the edits of a reply."""
+    for edit in sorted(edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]), reverse=True):
+        begin, end = (index(text, edit["range"][side]) for side in ("start", "end"))
+        text = text[:begin] + edit["newText"] + text[end:]
+    return text
+
+
+class Server:
+    """A running server. `initialize` is sent unless `silent`."""
+
+    def __init__(self, program="dbc-lsp", arguments=(), silent=False, timeout=20):
+        self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        self.timeout = timeout  # seconds that a message may take
+        self.number = 0
+        self.buffer = b""
+        self.diagnostics = {}  # the last ones of each URI
+        self.slowest = 0.0  # seconds
+        if not silent:
+            self.capabilities = self.ask("initialize", {"capabilities": {}, "processId": None, "rootUri": None})["capabilities"]
+            self.tell("initialized", {})
+
+    def write(self, body):
+        """Sends a body of bytes with its header."""
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+    def send(self, message):
+        self.write(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    def tell(self, method, params):
+        self.send({"method": method, "params": params})
+
+    def ask(self, method, params):
+        """The result of a request; raises Failed where the server replies an error."""
+        self.number += 1
+        start = time.monotonic()
+        self.send({"id": self.number, "method": method, "params": params})
+        message = self.reply(self.number)
+        self.slowest = max(self.slowest, time.monotonic() - start)
+        if "error" in message:
+            raise Failed(message["error"])
+        return message["result"]
+
+    def reply(self, number):
+        """Reads up to the reply to a request; notifications before it are kept."""
+        while True:
+            message = self.read()
+            if message.get("method") == "textDocument/publishDiagnostics":
+                self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
+            elif message.get("id") == number:
+                return message
+
+    def read(self):
+        while b"\r\n\r\n" not in self.buffer:
+            self.fill()
+        header, _, rest = self.buffer.partition(b"\r\n\r\n")
+        size = int(header.split(b":")[1])
+        self.buffer = rest
+        while len(self.buffer) < size:
+            self.fill()
+        body, self.buffer = self.buffer[:size], self.buffer[size:]
+        return json.loads(body)
+
+    def fill(self):
+        ready, _, _ = select.select([self.process.stdout], [], [], self.timeout)
+        if not ready:
+            self.process.kill()
+            raise TimeoutError(f"no word from the server for {self.timeout} s")
+        piece = os.read(self.process.stdout.fileno(), 1 << 16)
+        if not piece:
+            raise EOFError(f"the server ended with {self.process.wait()}: {self.process.stderr.read().decode()}")
+        self.buffer += piece
+
+    def memory(self):
+        """Resident memory in MiB."""
+        with open(f"/proc/{self.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def stop(self):
+        """Ends it as an editor does; the exit code."""
+        self.ask("shutdown", None)
+        self.tell("exit", None)
+        return self.process.wait(self.timeout)
+
+
+class Document:
+    """An open file. Positions are given as characters of `text`, or as a piece of text with `|` where the position is."""
+
+    def __init__(self, server, path, text=None):
+        self.server, self.path, self.uri, self.version = server, path, uri(path), 1
+        if text is None:
+            with open(path, encoding="utf-8", newline="") as file:
+                text = file.read()
+        self.text = text
+        item = {"uri": self.uri, "languageId": "dyn", "version": 1, "text": text}
+        server.tell("textDocument/didOpen", {"textDocument": item})
+
+    def at(self, where):
+        """The character that `where` names: a number, or a text that stands once in the file but for its `|`."""
+        if isinstance(where, int):
+            return where
+        before, after = where.split("|")
+        assert self.text.count(before + after) == 1, f"`{where}` stands {self.text.count(before + after)} times"
+        return self.text.index(before + after) + len(before)
+
+    def ask(self, request, where, **more):
+        place = position(self.text, self.at(where))
+        return self.server.ask("textDocument/" + request, {"textDocument": {"uri": self.uri}, "position": place, **more})
+
+    def query(self, request):
+        return self.server.ask("textDocument/" + request, {"textDocument": {"uri": self.uri}, "options": {"tabSize": 2, "insertSpaces": True}})
+
+    def hover(self, where):
+        found = self.ask("hover", where)
+        return found and found["contents"]["value"]
+
+    def definition(self, where):
+        return self.ask("definition", where)
+
+    def references(self, where, declaration=True):
+        return self.ask("references", where, context={"includeDeclaration": declaration})
+
+    def labels(self, where):
+        return [item["label"] for item in sorted(self.ask("completion", where)["items"], key=lambda item: item["sortText"])]
+
+    def rename(self, where, name):
+        return self.ask("rename", where, newName=name)["changes"]
+
+    def change(self, changes):
+        self.version += 1
+        self.server.tell("textDocument/didChange", {"textDocument": {"uri": self.uri, "version": self.version}, "contentChanges": changes})
+
+    def replace(self, begin, end, text):
+        """Incremental: the characters [begin, end) by a text."""
+        edit = {"range": {"start": position(self.text, begin), "end": position(self.text, end)}, "text": text}
+        self.text = self.text[:begin] + text + self.text[end:]
+        self.change([edit])
+
+    def put(self, text):
+        """The whole text."""
+        self.text = text
+        self.change([{"text": text}])
+
+    def diagnostics(self):
+        self.query("documentSymbol")  # they come before its reply
+        return self.server.diagnostics[self.uri]
+
+    def close(self):
+        self.server.tell("textDocument/didClose", {"textDocument": {"uri": self.uri}})
+
+    def show(self, place):
+        """A location as `file:line: text`."""
+        path = place["uri"].removeprefix("file://")
+        with open(path, encoding="utf-8", newline="") as file:
+            text = self.text if place["uri"] == self.uri else file.read()
+        begin, end = (index(text, place["range"][side]) for side in ("start", "end"))
+        return f"{os.path.basename(path)}:{place['range']['start']['line'] + 1}: {text[begin:end]}"
