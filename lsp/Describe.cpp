@@ -142,7 +142,7 @@ std::string detailOf(const Analysis &analysis, const Symbol &symbol) {
   case NameKind::Local:
     if (std::string type = typeText(symbol.type); !type.empty())
       return type;
-    return symbol.kind == NameKind::Local ? "" : squeezed(textOf(analysis, symbol.text));
+    return symbol.kind == NameKind::Local ? "" : declarationOf(analysis, symbol);
   case NameKind::Data:
   case NameKind::Record:
   case NameKind::Layer:

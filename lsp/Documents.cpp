@@ -138,11 +138,17 @@ std::optional<protocol::Range> View::range(SourceRange range) const {
     return analysis().positions(range.file).range(range.begin, range.end);
   const uint32_t size = static_cast<uint32_t>(document_.text.size());
   const uint32_t before = static_cast<uint32_t>(analysis().text().size());
-  if (isFresh_ || range.end <= prefix_)
-    return positions_.range(range.begin, range.end);
-  if (range.begin >= before - suffix_)
-    return positions_.range(range.begin + size - before, range.end + size - before);
-  return std::nullopt;
+  auto now = [&](uint32_t offset, bool isEnd) -> std::optional<uint32_t> {
+    if (isFresh_ || offset < prefix_ || (offset == prefix_ && isEnd))
+      return offset;
+    if (offset > before - suffix_ || (offset == before - suffix_ && !isEnd))
+      return offset + size - before;
+    return std::nullopt;
+  };
+  std::optional<uint32_t> begin = now(range.begin, false), end = now(range.end, true);
+  if (!begin || !end)
+    return std::nullopt;
+  return positions_.range(*begin, *end);
 }
 
 std::optional<protocol::Location> View::location(SourceRange range) const {

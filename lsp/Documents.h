@@ -77,7 +77,7 @@ public:
   /// The name at a position, or null.
   const Occurrence *at(protocol::Position position) const;
 
-  /// Where a range of the analysed program is now; nothing if it touches what has changed.
+  /// Where a range of the analysed program is now; nothing if it begins or ends inside what has changed.
   std::optional<protocol::Range> range(frontend::SourceRange range) const;
   std::optional<protocol::Location> location(frontend::SourceRange range) const;
 

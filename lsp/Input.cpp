@@ -24,10 +24,31 @@ static bool isTooDeep(llvm::StringRef json) {
   return false;
 }
 
+/// Why LLVM's transport should not see a message; null if it may. It reads JSON by recursion, and takes what
+/// is no message for the end.
+static const char *whyNot(llvm::StringRef json) {
+  if (isTooDeep(json))
+    return "it is nested too deeply";
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return "it is no JSON";
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  if (!object || object->getString("jsonrpc") != llvm::StringRef("2.0"))
+    return "it is no JSON-RPC 2.0";
+  if (!object->getString("method") && !object->get("id"))
+    return "it has neither a method nor an id";
+  return nullptr;
+}
+
 static llvm::LogicalResult checked(llvm::LogicalResult read, const std::string &json) {
-  if (failed(read) || !isTooDeep(json))
+  if (failed(read))
     return read;
-  llvm::lsp::Logger::error("a message is nested too deeply, and is left out");
+  const char *why = whyNot(json);
+  if (!why)
+    return read;
+  llvm::lsp::Logger::error("a message is left out: {0}", why);
   return llvm::failure();
 }
 

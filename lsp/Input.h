@@ -5,8 +5,8 @@
 
 namespace dbc::lsp {
 
-/// Messages on stdin. Those whose JSON is nested deeper than any of the protocol are left out: LLVM's reader
-/// takes machine stack for each level.
+/// Messages on stdin. What is no message of JSON-RPC, or is nested deeper than any of the protocol, is left
+/// out, with a word on stderr.
 class Input : public llvm::lsp::JSONTransportInput {
 public:
   bool hasError() const override { return file_.hasError(); }

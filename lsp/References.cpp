@@ -38,13 +38,18 @@ static const Symbol *counterpart(const Analysis &from, const Symbol &symbol, con
 
 std::vector<Found> occurrencesOf(const View &view, const Symbol &symbol) {
   std::vector<Found> result;
+  // What belongs to the language stands everywhere; only this file's are of interest.
+  const bool isEverywhere = symbol.declarations.empty();
   auto collect = [&](const View &in, const Symbol *sought) {
     if (!sought)
       return;
-    for (const Occurrence &occurrence : in.index().occurrences())
-      if (occurrence.symbol == sought || occurrence.field == sought)
-        if (std::optional<protocol::Location> location = in.location(occurrence.range))
-          result.push_back({*location, &occurrence, sought, in.document().good});
+    for (const Occurrence &occurrence : in.index().occurrences()) {
+      const bool isHere = occurrence.symbol == sought || occurrence.field == sought;
+      if (!isHere || (isEverywhere && occurrence.range.file != in.analysis().program().main().id))
+        continue;
+      if (std::optional<protocol::Location> location = in.location(occurrence.range))
+        result.push_back({*location, &occurrence, sought, in.document().good});
+    }
   };
   collect(view, &symbol);
   for (const auto &[path, document] : view.documents().all())

@@ -39,8 +39,6 @@ static Error checkName(const std::string &name) {
     return refuse(inTicks(name) + " is no name: names are letters, digits and `_`, with no digit first");
   if (isReserved(name))
     return refuse(inTicks(name) + " is a word of the language");
-  if (findBuiltin(name))
-    return refuse(inTicks(name) + " is a built-in function");
   return Error::success();
 }
 
@@ -113,7 +111,8 @@ struct Edits {
 
 } // namespace
 
-/// Checks the documents as they will be: what would be wrong is a reason against it.
+/// Checks the documents that read what is renamed as they will be: what would be wrong is a reason against
+/// it.
 static Error checkResult(const View &view, const Edits &edits) {
   std::map<std::string, std::string> texts;
   for (const auto &[path, file] : edits.files)
@@ -124,8 +123,10 @@ static Error checkResult(const View &view, const Edits &edits) {
     return found == texts.end() ? view.documents().options().buffer(path) : std::optional(found->second);
   };
   for (const auto &[path, document] : view.documents().all()) {
-    const bool isOwn = &document == &view.document();
-    if ((!isOwn && !texts.count(path)) || document.latest->diagnostics().hasErrors())
+    const Analysis &before = *document.latest;
+    const bool reads =
+        std::any_of(texts.begin(), texts.end(), [&](const auto &text) { return before.reads(text.first); });
+    if (!reads || before.diagnostics().hasErrors())
       continue;
     auto text = texts.find(path);
     Analysis after(document.path(), text == texts.end() ? document.text : text->second, options);

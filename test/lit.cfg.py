@@ -8,7 +8,8 @@
 # `python-package` (the Python package is built, and its Python has
 # NumPy), `python-torch` (and PyTorch), `scikit-build` (and what makes its wheel).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
-# the random ones), %compilers (of elementwise_full.test), %dbcpython (with the package `dbc`),
+# the random ones), %compilers (of elementwise_full.test), %dbcpython (with the package `dbc`), %lspedits, %lspimportededits,
+# %lspmodels (of the language server),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import glob
@@ -132,6 +133,8 @@ NUMBERS = {
     "mutants": (300, 1000, 50),  # mutated models
     "rulemutants": (12, 12, 12),  # mutated rules of derivatives
     "kills": (10, 200, 2),  # of a training
+    "lspedits": (3000, 10000, 500),  # changes of a model in an editor
+    "lspimportededits": (300, 3000, 50),  # of one that imports modules
     "cudainputs": (3, 10, 3),  # inputs of a model on a device
     "cudaseeds": (1, 3, 1),  # interleavings on a device
     "cudaprograms": (20, 40, 8),  # programs on a device
@@ -149,6 +152,7 @@ config.substitutions += [
     ("%gradientmodels", f"{models}/*.dyn {config.dbc_source_root}/examples/*/*.dyn" if full else f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {config.dbc_source_root}/examples/tree_lstm/*.dyn"),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
+    ("%lspmodels", f"{config.dbc_source_root}/examples/*/*.dyn {models}/*.dyn" if full else f"{config.dbc_source_root}/examples/tree_lstm/*.dyn {models}/2[14]_*.dyn {models}/33_j*.dyn {models}/37_*.dyn"),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
@@ -162,6 +166,6 @@ config.substitutions += [
     ("%runtime", f"{flags} -I{runtime} -L{libraries} -ldbc_runtime_io -ldbc_runtime -pthread"),
 ]
 llvm_config.add_tool_substitutions(
-    ["dbc", "dbc-opt", "dbc-codegen-test", "FileCheck", "not", "count", "split-file"],
+    ["dbc", "dbc-lsp", "dbc-opt", "dbc-codegen-test", "FileCheck", "not", "count", "split-file"],
     [config.dbc_tools_dir, config.llvm_tools_dir],
 )

@@ -2,6 +2,7 @@
 LLVM-exception; see LICENSE."""
 import json
 import os
+import re
 import select
 import subprocess
 import time
@@ -24,22 +25,27 @@ def units(text):
     return len(text.encode("utf-16-le")) // 2
 
 
+LINE_END = re.compile(r"\r\n|\n|\r")
+
+
 def position(text, index):
     """The protocol's position of a character of a text."""
-    before = text[:index]
-    return {"line": before.count("\n"), "character": units(before[before.rfind("\n") + 1 :])}
+    line, begin = 0, 0
+    for end in LINE_END.finditer(text):
+        if end.end() > index:
+            break
+        line, begin = line + 1, end.end()
+    return {"line": line, "character": units(text[begin:index])}
 
 
 def index(text, at):
     """The character of a text at a position of the protocol."""
-    lines = text.split("\n")
-    start = sum(len(line) + 1 for line in lines[: at["line"]])
-    taken = 0
-    for offset, character in enumerate(lines[at["line"]]):
-        if taken >= at["character"]:
-            return start + offset
-        taken += units(character)
-    return start + len(lines[at["line"]])
+    begins = [0] + [end.end() for end in LINE_END.finditer(text)]
+    start, taken = begins[at["line"]], 0
+    while taken < at["character"]:
+        taken += units(text[start])
+        start += 1
+    return start
 
 
 def apply(text, edits):
@@ -58,6 +64,7 @@ class Server:
         self.timeout = timeout  # seconds that a message may take
         self.number = 0
         self.buffer = b""
+        self.documents = {}  # open ones, by URI
         self.diagnostics = {}  # the last ones of each URI
         self.slowest = 0.0  # seconds
         if not silent:
@@ -136,6 +143,7 @@ class Document:
             with open(path, encoding="utf-8", newline="") as file:
                 text = file.read()
         self.text = text
+        server.documents[self.uri] = self
         item = {"uri": self.uri, "languageId": "dyn", "version": 1, "text": text}
         server.tell("textDocument/didOpen", {"textDocument": item})
 
@@ -190,12 +198,16 @@ class Document:
         return self.server.diagnostics[self.uri]
 
     def close(self):
+        del self.server.documents[self.uri]
         self.server.tell("textDocument/didClose", {"textDocument": {"uri": self.uri}})
 
     def show(self, place):
-        """A location as `file:line: text`."""
-        path = place["uri"].removeprefix("file://")
-        with open(path, encoding="utf-8", newline="") as file:
-            text = self.text if place["uri"] == self.uri else file.read()
+        """A location as `file:line:character: text`, as an open document has it."""
+        path, start = place["uri"].removeprefix("file://"), place["range"]["start"]
+        if place["uri"] in self.server.documents:
+            text = self.server.documents[place["uri"]].text
+        else:
+            with open(path, encoding="utf-8", newline="") as file:
+                text = file.read()
         begin, end = (index(text, place["range"][side]) for side in ("start", "end"))
-        return f"{os.path.basename(path)}:{place['range']['start']['line'] + 1}: {text[begin:end]}"
+        return f"{os.path.basename(path)}:{start['line'] + 1}:{start['character'] + 1}: {text[begin:end]}"
