@@ -20,7 +20,7 @@ set_target_properties(dbc_runtime_io PROPERTIES EXPORT_NAME runtime_io)
 set_target_properties(dbc_trainer PROPERTIES EXPORT_NAME trainer)
 install(TARGETS dbc_runtime dbc_runtime_io dbc_trainer EXPORT dbcRuntime ARCHIVE DESTINATION lib COMPONENT runtime)
 install(TARGETS dbc EXPORT dbcCompiler RUNTIME DESTINATION bin COMPONENT compiler)
-install(TARGETS dbc-opt RUNTIME DESTINATION bin COMPONENT compiler)
+install(TARGETS dbc-opt dbc-lsp RUNTIME DESTINATION bin COMPONENT compiler)
 foreach(component Runtime Compiler)
   string(TOLOWER ${component} installed)
   install(EXPORT dbc${component} NAMESPACE dbc:: DESTINATION ${package} COMPONENT ${installed})
@@ -28,11 +28,13 @@ foreach(component Runtime Compiler)
 endforeach()
 
 # The runtime's headers, and what dbc reads: the library of modules, templates of projects, the constants of devices and the
-# manual (driver/Files.cpp looks for them).
+# manual (driver/Surroundings.cpp looks for them).
 install(DIRECTORY runtime/include/dbc DESTINATION include COMPONENT runtime PATTERN cuda EXCLUDE)
 install(DIRECTORY runtime/include/dbc/cuda DESTINATION include/dbc COMPONENT cuda)
 install(DIRECTORY dsl/lib dsl/templates cost/devices DESTINATION share/dbc COMPONENT compiler)
-install(FILES dsl/REFERENCE.md driver/report/report.html editors/dyn.tmLanguage.json DESTINATION share/dbc COMPONENT compiler)
+install(FILES dsl/REFERENCE.md driver/report/report.html DESTINATION share/dbc COMPONENT compiler)
+install(FILES editors/package.json editors/dyn.tmLanguage.json editors/language-configuration.json
+  DESTINATION share/dbc/editors COMPONENT compiler)
 install(FILES editors/dbc.bash DESTINATION share/bash-completion/completions RENAME dbc COMPONENT compiler)
 
 # For builds that are not CMake's: `pkg-config --cflags --libs dbc-runtime`.
