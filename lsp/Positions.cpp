@@ -10,10 +10,14 @@ static bool continuesCharacter(char byte) { return (byte & 0xC0) == 0x80; }
 /// How many UTF-16 code units the character takes that begins with this byte.
 static int unitsOf(char byte) { return static_cast<unsigned char>(byte) >= 0xF0 ? 2 : 1; }
 
-Positions::Positions(std::string_view text) : text_(text), lineBegins_{0} {
+Positions::Positions(std::string_view text) : text_(text), lineBegins_{0}, isAscii_{true} {
   for (uint32_t i = 0; i < text.size(); ++i)
-    if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n')))
+    if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'))) {
       lineBegins_.push_back(i + 1);
+      isAscii_.push_back(true);
+    } else if (text[i] & 0x80) {
+      isAscii_.back() = false;
+    }
 }
 
 uint32_t Positions::lineEnd(size_t line) const {
@@ -29,6 +33,8 @@ protocol::Position Positions::position(uint32_t offset) const {
     --offset;
   auto next = std::upper_bound(lineBegins_.begin(), lineBegins_.end(), offset);
   const size_t line = next - lineBegins_.begin() - 1;
+  if (isAscii_[line])
+    return {static_cast<int>(line), static_cast<int>(offset - lineBegins_[line])};
   int character = 0;
   for (uint32_t i = lineBegins_[line]; i < offset; ++i)
     if (!continuesCharacter(text_[i]))
@@ -44,6 +50,8 @@ uint32_t Positions::offset(protocol::Position position) const {
     return static_cast<uint32_t>(text_.size());
   const uint32_t end = lineEnd(line);
   uint32_t at = lineBegins_[line];
+  if (isAscii_[line])
+    return static_cast<uint32_t>(std::min<int64_t>(end, int64_t(at) + std::max(position.character, 0)));
   for (int left = position.character; at < end; ++at) {
     if (continuesCharacter(text_[at]))
       continue;

@@ -13,8 +13,8 @@ namespace dbc::lsp {
 
 namespace protocol = llvm::lsp;
 
-/// Converts between the two for one text, which must outlive it. Takes time O(text) once, and O(line) for
-/// each question.
+/// Converts between the two for one text, which must outlive it. Takes time O(text) once, and for each
+/// question O(line) where the line has other characters than ASCII's, else the time to find the line.
 class Positions {
 public:
   explicit Positions(std::string_view text);
@@ -32,6 +32,7 @@ private:
 
   std::string_view text_;
   std::vector<uint32_t> lineBegins_;
+  std::vector<bool> isAscii_; ///< of each line
 };
 
 } // namespace dbc::lsp
