@@ -30,10 +30,9 @@ std::optional<std::vector<protocol::TextEdit>> formatting(const Document &docume
     ++end;
   while (end > 0 && !beginsCharacter(now, now.size() - end))
     --end;
-  // No edit begins or ends between the two characters of a line end.
-  while (begin > 0 && now[begin - 1] == '\r')
-    --begin;
-  while (end > 0 && now[now.size() - end] == '\n')
+  // No edit ends between the two characters of a line end.
+  const size_t behind = now.size() - end;
+  if (end > 0 && behind > begin && now[behind] == '\n' && now[behind - 1] == '\r')
     --end;
   protocol::TextEdit edit;
   edit.range = Positions(now).range(static_cast<uint32_t>(begin), static_cast<uint32_t>(now.size() - end));

@@ -6,6 +6,7 @@ import re
 import select
 import subprocess
 import time
+import urllib.parse
 
 
 class Failed(Exception):
@@ -17,7 +18,11 @@ class Failed(Exception):
 
 
 def uri(path):
-    return "file://" + os.path.realpath(path)
+    return "file://" + urllib.parse.quote(os.path.abspath(path))
+
+
+def path_of(uri):
+    return urllib.parse.unquote(uri.removeprefix("file://"))
 
 
 def units(text):
@@ -203,7 +208,7 @@ class Document:
 
     def show(self, place):
         """A location as `file:line:character: text`, as an open document has it."""
-        path, start = place["uri"].removeprefix("file://"), place["range"]["start"]
+        path, start = path_of(place["uri"]), place["range"]["start"]
         if place["uri"] in self.server.documents:
             text = self.server.documents[place["uri"]].text
         else:

@@ -6,7 +6,7 @@ usage: names.py DBC-LSP FILE..
 import re
 import sys
 
-from client import Document, Server, position
+from client import Document, Server, path_of, position
 
 RESERVED = "model module import dim const data record param layer fn cell entry loss let if else match in by while true false".split()
 # Names of the language; nothing declares them.
@@ -36,7 +36,7 @@ def check(server, path):
         """What stands at a location of one line; models and modules of the repository are ASCII."""
         uri, begin, end = place["uri"], place["range"]["start"], place["range"]["end"]
         if uri not in lines:
-            with open(uri.removeprefix("file://"), encoding="ascii", newline="") as file:
+            with open(path_of(uri), encoding="ascii", newline="") as file:
                 lines[uri] = file.read().split("\n")
         assert begin["line"] == end["line"]
         return lines[uri][begin["line"]][begin["character"] : end["character"]]
