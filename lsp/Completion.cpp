@@ -341,6 +341,26 @@ std::vector<protocol::CompletionItem> Completer::complete() {
 
 } // namespace
 
+protocol::CompletionList completionOfWords(const Document &document, protocol::Position position) {
+  protocol::CompletionList list;
+  auto add = [&](const std::string &word, const char *detail) {
+    list.items.emplace_back(word, *detail ? protocol::CompletionItemKind::Function
+                                          : protocol::CompletionItemKind::Keyword);
+    list.items.back().detail = detail;
+  };
+  const Place place = contextAt(document.text, Positions(document.text).offset(position)).place;
+  if (place == Place::Declaration)
+    for (const std::string &word : declarationWords())
+      add(word, "");
+  if (place != Place::Expression)
+    return list;
+  for (const std::string &name : builtinNames())
+    add(name, findBuiltin(name)->usage);
+  for (const std::string &word : expressionWords())
+    add(word, "");
+  return list;
+}
+
 protocol::CompletionList completion(const View &view, protocol::Position position) {
   const std::string &text = view.document().text;
   const CompletionContext context = contextAt(text, Positions(text).offset(position));

@@ -32,6 +32,9 @@ llvm::Expected<protocol::Range> prepareRename(const View &view, protocol::Positi
 /// literal, modules after `import`, else the names in scope and the language's words.
 protocol::CompletionList completion(const View &view, protocol::Position position);
 
+/// The same where no text of the document has parsed yet: the language's words alone.
+protocol::CompletionList completionOfWords(const Document &document, protocol::Position position);
+
 /// What the document declares, as a tree.
 std::vector<protocol::DocumentSymbol> documentSymbols(const View &view);
 

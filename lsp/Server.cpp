@@ -192,7 +192,11 @@ void Server::onRename(const RenameParams &params, Callback<protocol::WorkspaceEd
 
 void Server::onCompletion(const protocol::CompletionParams &params,
                           Callback<protocol::CompletionList> reply) {
-  answerOf<protocol::CompletionList>(params.textDocument, std::move(reply), {},
+  const Document *open = documents_.find(params.textDocument.uri);
+  protocol::CompletionList words;
+  if (open && !open->good)
+    words = completionOfWords(*open, params.position);
+  answerOf<protocol::CompletionList>(params.textDocument, std::move(reply), std::move(words),
                                      [&](const View &view) -> Expected<protocol::CompletionList> {
                                        return completion(view, params.position);
                                      });

@@ -152,7 +152,7 @@ config.substitutions += [
     ("%gradientmodels", f"{models}/*.dyn {config.dbc_source_root}/examples/*/*.dyn" if full else f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {config.dbc_source_root}/examples/tree_lstm/*.dyn"),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
-    ("%lspmodels", f"{config.dbc_source_root}/examples/*/*.dyn {models}/*.dyn" if full else f"{config.dbc_source_root}/examples/tree_lstm/*.dyn {models}/2[14]_*.dyn {models}/33_j*.dyn {models}/37_*.dyn"),
+    ("%lspmodels", f"{config.dbc_source_root}/examples/*/*.dyn {models}/*.dyn" if full else f"{config.dbc_source_root}/examples/tree_lstm/*.dyn {models}/2[14]_*.dyn {models}/37_*.dyn"),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),

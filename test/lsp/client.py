@@ -178,7 +178,7 @@ class Document:
         return self.ask("references", where, context={"includeDeclaration": declaration})
 
     def labels(self, where):
-        return [item["label"] for item in sorted(self.ask("completion", where)["items"], key=lambda item: item["sortText"])]
+        return [item["label"] for item in sorted(self.ask("completion", where)["items"], key=lambda item: item.get("sortText", ""))]
 
     def rename(self, where, name):
         return self.ask("rename", where, newName=name)["changes"]
