@@ -88,15 +88,18 @@ template <typename T> void Server::answer(Callback<T> reply, llvm::function_ref<
 }
 
 template <typename T>
-void Server::answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply, T otherwise,
-                      llvm::function_ref<Expected<T>(const View &)> f) {
+void Server::answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply,
+                      std::optional<T> otherwise, llvm::function_ref<Expected<T>(const View &)> f) {
   answer<T>(std::move(reply), [&]() -> Expected<T> {
     const Document *open = documents_.find(document.uri);
     if (!open)
       return llvm::make_error<LSPError>("`" + document.uri.file().str() + "` is not open",
                                         ErrorCode::InvalidParams);
+    if (!open->good && !otherwise)
+      return llvm::make_error<LSPError>("the file has errors; names are renamed where there are none",
+                                        ErrorCode::RequestFailed);
     if (!open->good)
-      return std::move(otherwise);
+      return std::move(*otherwise);
     return f(View(documents_, *open));
   });
 }
@@ -154,7 +157,8 @@ void Server::onFilesChanged(const protocol::NoParams &params) {
 
 void Server::onHover(const protocol::TextDocumentPositionParams &params,
                      Callback<std::optional<protocol::Hover>> reply) {
-  answerOf<std::optional<protocol::Hover>>(params.textDocument, std::move(reply), std::nullopt,
+  answerOf<std::optional<protocol::Hover>>(params.textDocument, std::move(reply),
+                                           std::optional<protocol::Hover>(),
                                            [&](const View &view) -> Expected<std::optional<protocol::Hover>> {
                                              return hover(view, params.position);
                                            });
@@ -163,7 +167,7 @@ void Server::onHover(const protocol::TextDocumentPositionParams &params,
 void Server::onDefinition(const protocol::TextDocumentPositionParams &params,
                           Callback<std::vector<protocol::Location>> reply) {
   answerOf<std::vector<protocol::Location>>(
-      params.textDocument, std::move(reply), {},
+      params.textDocument, std::move(reply), std::vector<protocol::Location>(),
       [&](const View &view) -> Expected<std::vector<protocol::Location>> {
         return definition(view, params.position);
       });
@@ -172,7 +176,7 @@ void Server::onDefinition(const protocol::TextDocumentPositionParams &params,
 void Server::onReferences(const protocol::ReferenceParams &params,
                           Callback<std::vector<protocol::Location>> reply) {
   answerOf<std::vector<protocol::Location>>(
-      params.textDocument, std::move(reply), {},
+      params.textDocument, std::move(reply), std::vector<protocol::Location>(),
       [&](const View &view) -> Expected<std::vector<protocol::Location>> {
         return references(view, params.position, params.context.includeDeclaration);
       });
@@ -180,14 +184,14 @@ void Server::onReferences(const protocol::ReferenceParams &params,
 
 void Server::onPrepareRename(const protocol::TextDocumentPositionParams &params,
                              Callback<protocol::Range> reply) {
-  answerOf<protocol::Range>(params.textDocument, std::move(reply), {},
+  answerOf<protocol::Range>(params.textDocument, std::move(reply), std::nullopt,
                             [&](const View &view) { return prepareRename(view, params.position); });
 }
 
 void Server::onRename(const RenameParams &params, Callback<protocol::WorkspaceEdit> reply) {
-  answerOf<protocol::WorkspaceEdit>(params.textDocument, std::move(reply), {}, [&](const View &view) {
-    return rename(view, params.position, params.newName);
-  });
+  answerOf<protocol::WorkspaceEdit>(
+      params.textDocument, std::move(reply), std::nullopt,
+      [&](const View &view) { return rename(view, params.position, params.newName); });
 }
 
 void Server::onCompletion(const protocol::CompletionParams &params,
@@ -205,7 +209,7 @@ void Server::onCompletion(const protocol::CompletionParams &params,
 void Server::onSymbols(const protocol::DocumentSymbolParams &params,
                        Callback<std::vector<protocol::DocumentSymbol>> reply) {
   using Symbols = std::vector<protocol::DocumentSymbol>;
-  answerOf<Symbols>(params.textDocument, std::move(reply), {},
+  answerOf<Symbols>(params.textDocument, std::move(reply), Symbols(),
                     [&](const View &view) -> Expected<Symbols> { return documentSymbols(view); });
 }
 

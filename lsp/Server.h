@@ -42,10 +42,11 @@ private:
 
   /// Replies what `f` gives, or an error where nothing may be asked now or `f` throws.
   template <typename T> void answer(Callback<T> reply, llvm::function_ref<llvm::Expected<T>()> f);
-  /// Replies what `f` says of an open document that parses or did once; else `otherwise`.
+  /// Replies what `f` says of an open document that parses or did once; else `otherwise`, or an error where
+  /// that is nothing.
   template <typename T>
-  void answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply, T otherwise,
-                llvm::function_ref<llvm::Expected<T>(const View &)> f);
+  void answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply,
+                std::optional<T> otherwise, llvm::function_ref<llvm::Expected<T>(const View &)> f);
   bool isRunning() const { return state_ == State::Running; }
   void publish(const Document &document);
   void analyseAgain(const std::vector<Document *> &documents);
