@@ -7,13 +7,8 @@
 //
 // usage: serve [PORT [MAX_BATCH [MAX_DELAY_US]]]; port 0 is one that is free. Ends on SIGINT or SIGTERM, when
 // all requests that it has taken are answered.
-#include "tree.h"
-#include "tree_lstm.h"
+#include "predictor.h"
 
-#include <dbc/batcher.h>
-
-#include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -21,47 +16,7 @@
 #include <pthread.h>
 #include <thread>
 
-namespace tree_lstm = dbc::models::tree_lstm;
 using namespace std::chrono_literals;
-
-using Scores = std::array<float, tree_lstm::dims::classes>;
-
-/// One worker's session and the batch that it fills anew each time.
-class Predictor {
-public:
-  explicit Predictor(const tree_lstm::Model &model) : session_(model) {}
-
-  void operator()(dbc::Requests<Tree, Scores> &requests) {
-    batch_.clear();
-    for (int32_t i = 0; i < requests.size(); ++i)
-      add(requests[i]);
-    const dbc::Status ran = session_.sentiment(batch_);
-    for (int32_t i = 0; i < requests.size(); ++i)
-      if (ran.ok() && session_.status(i).ok()) {
-        Scores scores;
-        std::copy_n(session_.sentiment_result()[i], scores.size(), scores.begin());
-        requests.answer(i, scores);
-      } else {
-        requests.fail(i, session_.status(i)); // the run's, where that failed
-      }
-  }
-
-private:
-  void add(const Tree &tree) {
-    batch_.begin_input();
-    nodes_.clear();
-    for (const Node &node : tree)
-      if (node.left < 0)
-        nodes_.push_back(batch_.Leaf().word(node.word));
-      else
-        nodes_.push_back(batch_.Node().left(nodes_[node.left]).right(nodes_[node.right]));
-    batch_.sentiment(nodes_.back());
-  }
-
-  tree_lstm::Session session_;
-  tree_lstm::Batch batch_;
-  std::vector<tree_lstm::Tree> nodes_;
-};
 
 /// The number of HTTP that says the same.
 int http_status(dbc::Code code) {
@@ -121,7 +76,8 @@ int main(int argc, char **argv) {
     char *end = nullptr;
     const long value = std::strtol(argv[at], &end, 10);
     if (*argv[at] == 0 || *end != 0 || value < least || value > 1'000'000'000) {
-      std::fprintf(stderr, "usage: serve [PORT [MAX_BATCH [MAX_DELAY_US]]]; `%s` is none of them\n", argv[at]);
+      std::fprintf(stderr, "usage: serve [PORT [MAX_BATCH [MAX_DELAY_US]]]; `%s` is none of them\n",
+                   argv[at]);
       std::exit(2);
     }
     return static_cast<int>(value);
