@@ -77,6 +77,10 @@ int64_t Evaluation::length(ValueRange lists) {
 }
 
 Values Evaluation::map(MapOp op) {
+  if (hasUnknownOperand(op)) {
+    leaveOutAll(op.getLists(), op.getBody().front());
+    return {};
+  }
   std::vector<Values> lists(op.getNumResults());
   const int64_t elements = length(op.getLists());
   for (Values &list : lists)

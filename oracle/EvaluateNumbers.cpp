@@ -124,7 +124,7 @@ void Evaluation::addNumbers(Rules &rules) {
   });
   on<IntOp>(rules, &Evaluation::integer);
   on<NarrowOp>(rules, &Evaluation::narrow);
-  on<GatherOp>(rules, &Evaluation::gather).lacks = [](Evaluation &e, Operation *op) {
+  on<GatherOp>(rules, &Evaluation::gather).isBlockedByUnknown = [](Evaluation &e, Operation *op) {
     return e.isOfStructure() ? e.value(cast<GatherOp>(op).getIndex()).unknown() : e.hasUnknownOperand(op);
   };
   on<DetachOp>(rules,

@@ -17,6 +17,8 @@ namespace dbc::oracle {
 Values Evaluation::block(Block &block, const Values &arguments) {
   for (auto [argument, given] : llvm::zip(block.getArguments(), arguments))
     bind(argument, given);
+  // Block::without_terminator() asks each time whether there is one, which takes as long as a small
+  // operation.
   for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end()))) {
     Values results = evaluate(&op);
     results.resize(op.getNumResults()); // nothing given: all unknown
@@ -94,7 +96,7 @@ Values Evaluation::evaluate(Operation *op) {
   if (isLeft())
     return {};
   const Rule &rule = ruleOf(op);
-  if (rule.lacks ? rule.lacks(*this, op) : hasUnknownOperand(op))
+  if (rule.isBlockedByUnknown ? rule.isBlockedByUnknown(*this, op) : hasUnknownOperand(op))
     return {};
   if (++interpreter_.steps_ > interpreter_.limit_)
     return {};
@@ -141,25 +143,21 @@ void Evaluation::addStructure(Rules &rules) {
   on<SoftmaxListOp>(rules, &Evaluation::softmaxList);
   // Captured arguments must be there as a whole. Where a failure made one unknown the instance is computed
   // all the same, for the failures in it.
-  on<dyn::CallOp>(rules, &Evaluation::call).lacks = [](Evaluation &e, Operation *op) {
+  on<dyn::CallOp>(rules, &Evaluation::call).isBlockedByUnknown = [](Evaluation &e, Operation *op) {
     auto isOpen = [&](mlir::Value v) { return hasUnknown(e.value(v)); };
     auto call = cast<dyn::CallOp>(op);
     return llvm::any_of(call.getKeys(), isOpen) ||
            (!e.needs.empty() && llvm::any_of(call.getValues(), isOpen));
   };
-  on<ReduceListOp>(rules, &Evaluation::reduceList).lacks = [](Evaluation &e, Operation *op) {
-    return e.value(op->getOperand(0)).unknown() || (!e.isOfStructure() && e.hasUnknownOperand(op));
+  on<ReduceListOp>(rules, &Evaluation::reduceList).isBlockedByUnknown = [](Evaluation &e, Operation *op) {
+    return e.isOfStructure() ? e.value(cast<ReduceListOp>(op).getList()).unknown() : e.hasUnknownOperand(op);
   };
-  on<MapOp>(rules, &Evaluation::map).lacks = [](Evaluation &e, Operation *op) {
-    const bool lacks = e.hasUnknownOperand(op);
-    if (auto map = cast<MapOp>(op); lacks)
-      e.leaveOutAll(map.getLists(), map.getBody().front());
-    return lacks;
-  };
-  // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
-  auto nothing = [](Evaluation &, Operation *) { return false; };
-  on<ScanOp>(rules, &Evaluation::scan).lacks = nothing;
-  on<FoldOp>(rules, &Evaluation::fold).lacks = nothing;
+  // The bodies of binders are walked whatever is unknown: for the calls in them, and a recurrence may start
+  // from an unknown state.
+  auto never = [](Evaluation &, Operation *) { return false; };
+  on<MapOp>(rules, &Evaluation::map).isBlockedByUnknown = never;
+  on<ScanOp>(rules, &Evaluation::scan).isBlockedByUnknown = never;
+  on<FoldOp>(rules, &Evaluation::fold).isBlockedByUnknown = never;
 }
 
 /// Whether what an operation tests is known before any arithmetic. What a list holds matters to sums alone.

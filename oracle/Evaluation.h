@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The evaluation of one function body for one instance: one method an operation of `dyn` and of the upstream
-// dialects it uses. Private to the oracle.
+// The evaluation of one function body for one instance: one rule for each operation of `dyn` and of the
+// upstream dialects it uses. Private to the oracle.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,8 +59,8 @@ private:
   struct Rule {
     /// Gives one value a result, or nothing where all results are unknown.
     std::function<Values(Evaluation &, mlir::Operation *)> evaluate;
-    /// Whether too much is unknown to evaluate one; null: any operand is.
-    std::function<bool(Evaluation &, mlir::Operation *)> lacks;
+    /// Whether so much is unknown that all results are; null: any operand is.
+    std::function<bool(Evaluation &, mlir::Operation *)> isBlockedByUnknown;
   };
   using Rules = llvm::DenseMap<mlir::TypeID, Rule>;
   static const Rule &ruleOf(mlir::Operation *op);
@@ -69,6 +69,7 @@ private:
   static void addElementwise(Rules &rules); // EvaluateNumbers.cpp
   /// Adds the rule of `Op`: a method that takes one, or a function of an evaluation and one.
   template <class Op, class F> static Rule &on(Rules &rules, F f) {
+    assert(!rules.contains(mlir::TypeID::get<Op>()) && "an operation with two rules");
     return rules[mlir::TypeID::get<Op>()] = {
                [f](Evaluation &e, mlir::Operation *op) { return std::invoke(f, e, mlir::cast<Op>(op)); }, {}};
   }
