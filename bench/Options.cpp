@@ -28,6 +28,7 @@ const char *usage() {
          "  --gpu             on a GPU, or predictions for one; has options of its own: --gpu --help\n"
          "  --dump DIR        measure nothing: write the inputs of each workload to DIR/NAME.json\n"
          "  --json [FILE]     write the rows as a JSON array to FILE, or to stdout\n"
+         "  --plot FILE       draw the rows as bars, an SVG\n"
          "\n"
          "$DBC_DATA says where the data sets lie (default ../shared/data), $DBC_PYTHON which Python runs\n"
          "the peers (default python3). The table goes to stderr.\n";
@@ -74,6 +75,8 @@ std::string parse(const std::vector<std::string> &arguments, Options &options) {
       options.mode = value == name_of(Mode::Train) ? Mode::Train : Mode::Infer;
     } else if (name == "--dynet") {
       options.dynet = value;
+    } else if (name == "--plot") {
+      options.plot = value;
     } else if (name == "--dump") {
       options.dump = value;
     } else if (name == "--hidden") {

@@ -22,6 +22,7 @@ struct Options {
   std::string dynet;  ///< where a native build of DyNet's Python module lies; empty: what is installed
   bool json = false;
   std::string json_file; ///< empty: stdout
+  std::string plot;      ///< a file for the bars, see plot(); empty: none
   std::string dump;      ///< a folder for the inputs, as dump() writes them; then nothing is measured
   bool help = false;
 

@@ -5,6 +5,7 @@
 #include "bench/Dump.h"
 #include "bench/Machine.h"
 #include "bench/Options.h"
+#include "bench/Plot.h"
 #include "bench/Report.h"
 #include "bench/Run.h"
 #include "bench/workloads/Workloads.h"
@@ -105,6 +106,10 @@ int main(int argc, char **argv) {
       std::fprintf(stderr, "dbc-bench: cannot write `%s`\n", options.json_file.c_str());
       return 1;
     }
+  }
+  if (!options.plot.empty() && !write_file(options.plot, plot(rows, machine.describe()))) {
+    std::fprintf(stderr, "dbc-bench: cannot write `%s`\n", options.plot.c_str());
+    return 1;
   }
   return 0;
 }

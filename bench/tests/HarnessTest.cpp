@@ -4,6 +4,7 @@
 #include "bench/Dump.h"
 #include "bench/Measure.h"
 #include "bench/Options.h"
+#include "bench/Plot.h"
 #include "bench/Report.h"
 #include "bench/Trees.h"
 
@@ -32,7 +33,8 @@ TEST(Options, Values) {
   EXPECT_EQ(options.seconds_each(), 0.5);
   EXPECT_TRUE(options.json);
   EXPECT_EQ(options.json_file, "");
-  EXPECT_EQ(parse({"--json", "rows.json"}, options), "");
+  EXPECT_EQ(parse({"--json", "rows.json", "--plot", "bars.svg"}, options), "");
+  EXPECT_EQ(options.plot, "bars.svg");
   EXPECT_EQ(options.json_file, "rows.json");
 }
 
@@ -245,12 +247,43 @@ TEST(Measure, RowsOfAllContestants) {
       "\"generated\"}\n]\n");
 }
 
+// A panel for each case, a group for each batch, a bar for each implementation that is there; names are text.
+TEST(Plot, Bars) {
+  std::vector<Row> rows(5);
+  for (Row &row : rows)
+    row.workload = "trees", row.mode = "infer", row.hidden = 150, row.batch = 1, row.data = "a & b";
+  rows[0].impl = "dbc", rows[0].per_second = 200;
+  rows[1].impl = "<hand>", rows[1].per_second = 100;
+  rows[2].impl = "absent";
+  rows[3].impl = "dbc", rows[3].batch = 64, rows[3].per_second = 400;
+  rows[4].impl = "dbc", rows[4].workload = "graphs", rows[4].per_second = 7;
+  const std::string svg = plot(rows, "a machine");
+  const auto count = [&](const std::string &what) {
+    size_t found = 0;
+    for (size_t at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("<title>"), 4u) << svg;
+  EXPECT_EQ(count("<title>dbc, batch 1: 200</title>"), 1u) << svg;
+  EXPECT_EQ(count("class=\"title\""), 2u) << svg; // a panel each
+  EXPECT_EQ(count(">batch 64<"), 1u) << svg;
+  EXPECT_EQ(count("&lt;hand&gt;"), 2u) << svg; // its bar, and the legend
+  EXPECT_EQ(count("(a &amp; b)"), 2u) << svg;
+  EXPECT_EQ(count("absent"), 0u) << svg;
+  EXPECT_EQ(count(">a machine<"), 1u) << svg;
+  // Half of the most is half as high.
+  EXPECT_EQ(count("height=\"100.0\" fill=\"#4a97e0\"><title>dbc, batch 1: 200"), 1u) << svg;
+  EXPECT_EQ(count("height=\"200.0\" fill=\"#4a97e0\"><title>dbc, batch 64: 400"), 1u) << svg;
+}
+
 // A peer's own clock counts, and the table says what peers are and why others are absent.
 TEST(Measure, Peers) {
   std::vector<Contestant> two;
   two.push_back({"there", std::make_unique<Fixed>(std::vector<float>{1}, -1, 0.5), "version 3"});
   two.push_back({"away", nullptr, "not installed"});
-  Measurement found = measure(two, 1, 1, [] { return 1; }, /*pause=*/1e-3); // which is not counted
+  Measurement found = measure(
+      two, 1, 1, [] { return 1; }, /*pause=*/1e-3); // which is not counted
   EXPECT_EQ(found.timings[0].seconds, 0.5);
   EXPECT_EQ(found.timings[0].spread, 0);
   std::string text = table(Case(), two, found);
