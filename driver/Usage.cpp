@@ -2,7 +2,9 @@
 
 #include "driver/Usage.h"
 #include "frontend/syntax/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
 #include <algorithm>
+#include <cstdio>
 
 namespace dbc::driver {
 
@@ -91,6 +93,19 @@ CLI::Validator oneOf(const std::vector<std::string> &names, bool shown) {
         return "takes " + listOf(names) + ", not `" + text + "`" + nearOf(text, names);
       },
       shown ? "{" + all + "}" : "");
+}
+
+CLI::Validator numberFrom(double least, double most) {
+  return CLI::Validator(
+      [least, most](std::string &text) {
+        double number = 0;
+        if (!llvm::StringRef(text).getAsDouble(number) && number >= least && number <= most)
+          return std::string();
+        char range[80];
+        std::snprintf(range, sizeof(range), "from %g to %g", least, most);
+        return std::string("takes a number ") + range + ", not `" + text + "`";
+      },
+      "");
 }
 
 std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv) {

@@ -12,6 +12,9 @@ namespace dbc::driver {
 /// The value of an option is one of these names; `shown`: --help says so.
 CLI::Validator oneOf(const std::vector<std::string> &names, bool shown = false);
 
+/// The value of an option is a number from `least` to `most`, so neither infinite nor NaN.
+CLI::Validator numberFrom(double least, double most);
+
 /// What is wrong with the words, and where help is, without `dbc: error: `. `app` has parsed them.
 std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv);
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <limits>
 
 using namespace dbc::driver;
 
@@ -375,6 +376,8 @@ private:
                     (name.empty() && text.find('=') != std::string::npos))
                   throw CLI::ValidationError(
                       flag, "takes X or NAME=X, X a number that is not below 0, not `" + text + "`");
+                if (value > std::numeric_limits<float>::max())
+                  throw CLI::ValidationError(flag, "takes numbers up to 3.4e38, not `" + text + "`");
                 if (name.empty())
                   all = static_cast<Number>(value);
                 else
@@ -426,13 +429,12 @@ private:
             {Optimizer::Sgd, Optimizer::Adagrad, Optimizer::Adam, Optimizer::AdamW},
             "sgd, adagrad, adam or adamw [sgd]");
     addByParameter(train, "--lr", t.rate.base, t.rate_of, "learning rate, of all or of one parameter [0.01]");
-    train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")
-        ->check(CLI::Range(0.0, 1.0).description(""));
+    train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")->check(numberFrom(0, 1));
     train->add_flag("--nesterov", t.optimizer.nesterov, "sgd with Nesterov's momentum");
     addByParameter(train, "--weight-decay", t.optimizer.weight_decay, t.decay_of,
                    "L2 weight decay, of all or of one parameter; adamw: decoupled [0]");
     train->add_option("--clip-norm", t.optimizer.clip_norm, "the gradient's norm is at most this; 0: any [0]")
-        ->check(CLI::Range(0.0, 1e9).description(""));
+        ->check(numberFrom(0, 1e9));
     train->add_option("--freeze", t.freeze, "a parameter that stays as it is; may be repeated")
         ->type_name("NAME")
         ->expected(1)
@@ -446,7 +448,8 @@ private:
         ->check(CLI::Range(int64_t(0), dbc::TrainOptions::most_steps).description(""));
     train->add_option("--every", t.every_epochs, "step: epochs between two rates [1]")
         ->check(CLI::Range(int64_t(1), dbc::TrainOptions::most_steps).description(""));
-    train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]");
+    train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]")
+        ->check(numberFrom(0, 1e9));
     train->add_option("--batch", t.batch, "inputs of a step [25]")
         ->check(CLI::Range(1, 1 << 30).description(""));
     train->add_option("--epochs", t.epochs, "how often all inputs are trained on [10]")
@@ -534,8 +537,8 @@ int dispatch(int argc, char **argv) {
     std::cerr << "dbc: error: `--mapping` goes with `-o FILE.safetensors`, where the weights are written\n";
     return kUsage;
   }
-  if (options.shared && (!options.output.empty() || !options.emit.empty() || options.saveTemps ||
-                         options.cInterface)) {
+  if (options.shared &&
+      (!options.output.empty() || !options.emit.empty() || options.saveTemps || options.cInterface)) {
     std::cerr << "dbc: error: `--shared` writes into the cache: it goes without `-o`, `--emit`, "
                  "`--save-temps` and `--c-interface`\n";
     return kUsage;
