@@ -10,7 +10,7 @@
 namespace dbc::lsp {
 
 using namespace frontend;
-using Place = CompletionContext::Place;
+using ContextKind = CompletionContext::Kind;
 
 static protocol::CompletionItemKind itemKind(NameKind kind) {
   switch (kind) {
@@ -308,29 +308,29 @@ void Completer::addWords(const std::vector<std::string> &words) {
 }
 
 std::vector<protocol::CompletionItem> Completer::complete() {
-  switch (context_.place) {
-  case Place::Nowhere:
+  switch (context_.kind) {
+  case ContextKind::None:
     break;
-  case Place::Import:
+  case ContextKind::Import:
     addModules();
     break;
-  case Place::Member:
+  case ContextKind::Member:
     addMembers(meaning(context_.base));
     break;
-  case Place::Arm:
+  case ContextKind::Arm:
     addConstructors();
     break;
-  case Place::ArmField:
+  case ContextKind::ArmField:
     addArmFields();
     break;
-  case Place::Declaration:
+  case ContextKind::Declaration:
     addWords(declarationWords());
     break;
-  case Place::LayerMember:
+  case ContextKind::LayerMember:
     addWords({"param", "const", "fn", "cell"});
     addScope();
     break;
-  case Place::Expression:
+  case ContextKind::Expression:
     addRecordFields();
     addScope();
     addWords(expressionWords());
@@ -348,11 +348,11 @@ protocol::CompletionList completionOfWords(const Document &document, protocol::P
                                           : protocol::CompletionItemKind::Keyword);
     list.items.back().detail = detail;
   };
-  const Place place = contextAt(document.text, Positions(document.text).offset(position)).place;
-  if (place == Place::Declaration)
+  const ContextKind kind = contextAt(document.text, Positions(document.text).offset(position)).kind;
+  if (kind == ContextKind::Declaration)
     for (const std::string &word : declarationWords())
       add(word, "");
-  if (place != Place::Expression)
+  if (kind != ContextKind::Expression)
     return list;
   for (const std::string &name : builtinNames())
     add(name, findBuiltin(name)->usage);

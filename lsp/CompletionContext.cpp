@@ -184,18 +184,18 @@ std::optional<std::vector<std::string>> importBefore(const Tokens &tokens) {
 
 /// What an open bracket says about the word behind it.
 static void lookAround(const Tokens &tokens, size_t opening, CompletionContext &context) {
-  using Place = CompletionContext::Place;
+  using Kind = CompletionContext::Kind;
   const std::string_view last = tokens.before(tokens.size());
   const bool isFirst = tokens.size() == opening + 1;
   if (tokens[opening] == "{") {
     std::optional<Chain> subject;
     if (isMatch(tokens, opening, subject)) {
       if (isFirst || last == "," || last == "}") {
-        context.place = Place::Arm;
+        context.kind = Kind::Arm;
         context.base = subject;
       }
     } else if (isLayer(tokens, opening)) {
-      context.place = Place::LayerMember;
+      context.kind = Kind::LayerMember;
     } else if (isFirst || last == ",") {
       context.record = chainBefore(tokens, opening);
     }
@@ -210,13 +210,13 @@ static void lookAround(const Tokens &tokens, size_t opening, CompletionContext &
   const bool beginsArm = before == "{" || before == "," || before == "}";
   if (!beginsArm || !(isFirst || last == ","))
     return;
-  context.place = Place::ArmField;
+  context.kind = Kind::ArmField;
   context.base = subject;
   context.constructor = std::string(tokens[opening - 1]);
 }
 
 CompletionContext contextAt(std::string_view text, uint32_t offset) {
-  using Place = CompletionContext::Place;
+  using Kind = CompletionContext::Kind;
   CompletionContext context;
   uint32_t begin = offset;
   while (begin > 0 && isNameCharacter(text[begin - 1]))
@@ -225,25 +225,25 @@ CompletionContext contextAt(std::string_view text, uint32_t offset) {
   const Tokens tokens(text.substr(0, begin));
   const bool isNumber = begin < offset && text[begin] >= '0' && text[begin] <= '9';
   if (tokens.endsInComment() || isNumber) {
-    context.place = Place::Nowhere;
+    context.kind = Kind::None;
     return context;
   }
   if (std::optional<std::vector<std::string>> path = importBefore(tokens)) {
-    context.place = Place::Import;
+    context.kind = Kind::Import;
     context.path = *path;
     return context;
   }
   if (tokens.before(tokens.size()) == ".") {
-    context.place = Place::Member;
+    context.kind = Kind::Member;
     context.base = chainBefore(tokens, tokens.size() - 1);
     return context;
   }
   std::optional<size_t> opening = tokens.open(tokens.size());
   if (!opening)
-    context.place =
+    context.kind =
         tokens.size() == 0 || tokens.before(tokens.size()) == ";" || tokens.before(tokens.size()) == "}"
-            ? Place::Declaration
-            : Place::Expression;
+            ? Kind::Declaration
+            : Kind::Expression;
   else
     lookAround(tokens, *opening, context);
   return context;

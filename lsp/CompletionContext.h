@@ -28,8 +28,8 @@ struct Chain {
 
 /// Where a word is being typed.
 struct CompletionContext {
-  enum class Place {
-    Nowhere,     ///< in a comment or a number
+  enum class Kind {
+    None,        ///< in a comment or a number
     Import,      ///< behind `import`
     Member,      ///< behind `.`
     Arm,         ///< where an arm of a match begins
@@ -38,7 +38,7 @@ struct CompletionContext {
     LayerMember, ///< in a layer, outside of its functions
     Expression   ///< anywhere else
   };
-  Place place = Place::Expression;
+  Kind kind = Kind::Expression;
   uint32_t begin = 0;            ///< the byte where the word begins
   std::optional<Chain> base;     ///< Member: what stands before the `.`; Arm, ArmField: what is matched
   std::string constructor;       ///< ArmField
