@@ -109,12 +109,13 @@ std::string declarationOf(const Analysis &analysis, const Symbol &symbol) {
   const std::string text = textOf(analysis, symbol.text);
   switch (symbol.kind) {
   case NameKind::Model:
+    return "model " + squeezed(text);
   case NameKind::Dim:
+    return "dim " + squeezed(text);
   case NameKind::Const:
-  case NameKind::Param: {
-    static const char *words[] = {"model ", "module ", "dim ", "const ", "param "};
-    return words[static_cast<int>(symbol.kind)] + squeezed(text);
-  }
+    return "const " + squeezed(text);
+  case NameKind::Param:
+    return "param " + squeezed(text);
   case NameKind::Module:
     return "module " + symbol.name;
   case NameKind::Func:
