@@ -20,7 +20,7 @@ static std::string inTicks(const std::string &name) { return "`" + name + "`"; }
 /// Whether the name at a place can be given another one.
 static Error checkTarget(const View &view, const Occurrence *occurrence) {
   if (!view.isFresh() || view.analysis().diagnostics().hasErrors())
-    return refuse("the file has errors; names are renamed where there are none");
+    return refuseRenameForErrors();
   if (!occurrence)
     return refuse("there is no name here");
   const Symbol &symbol = *occurrence->symbol;
@@ -135,6 +135,10 @@ static Error checkResult(const View &view, const Edits &edits) {
         return refuse("it would be wrong then: " + found.message);
   }
   return Error::success();
+}
+
+Error refuseRenameForErrors() {
+  return refuse("the file has errors; names are renamed where there are none");
 }
 
 llvm::Expected<protocol::Range> prepareRename(const View &view, protocol::Position position) {

@@ -25,6 +25,9 @@ std::vector<protocol::Location> references(const View &view, protocol::Position 
 llvm::Expected<protocol::WorkspaceEdit> rename(const View &view, protocol::Position position,
                                                const std::string &newName);
 
+/// Why nothing is renamed in a document that has errors.
+llvm::Error refuseRenameForErrors();
+
 /// Where the name is that a rename would change; an error if it cannot be.
 llvm::Expected<protocol::Range> prepareRename(const View &view, protocol::Position position);
 

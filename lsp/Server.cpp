@@ -87,20 +87,22 @@ template <typename T> void Server::answer(Callback<T> reply, llvm::function_ref<
   }
 }
 
+Expected<const Document *> Server::openDocument(const protocol::TextDocumentIdentifier &document) {
+  if (const Document *open = documents_.find(document.uri))
+    return open;
+  return llvm::make_error<LSPError>("`" + document.uri.file().str() + "` is not open",
+                                    ErrorCode::InvalidParams);
+}
+
 template <typename T>
 void Server::answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply,
-                      std::optional<T> otherwise, llvm::function_ref<Expected<T>(const View &)> f) {
+                      llvm::function_ref<Expected<T>(const Document &)> otherwise,
+                      llvm::function_ref<Expected<T>(const View &)> f) {
   answer<T>(std::move(reply), [&]() -> Expected<T> {
-    const Document *open = documents_.find(document.uri);
+    Expected<const Document *> open = openDocument(document);
     if (!open)
-      return llvm::make_error<LSPError>("`" + document.uri.file().str() + "` is not open",
-                                        ErrorCode::InvalidParams);
-    if (!open->good && !otherwise)
-      return llvm::make_error<LSPError>("the file has errors; names are renamed where there are none",
-                                        ErrorCode::RequestFailed);
-    if (!open->good)
-      return std::move(*otherwise);
-    return f(View(documents_, *open));
+      return open.takeError();
+    return (*open)->good ? f(View(documents_, **open)) : otherwise(**open);
   });
 }
 
@@ -157,71 +159,65 @@ void Server::onFilesChanged(const protocol::NoParams &params) {
 
 void Server::onHover(const protocol::TextDocumentPositionParams &params,
                      Callback<std::optional<protocol::Hover>> reply) {
-  answerOf<std::optional<protocol::Hover>>(params.textDocument, std::move(reply),
-                                           std::optional<protocol::Hover>(),
-                                           [&](const View &view) -> Expected<std::optional<protocol::Hover>> {
-                                             return hover(view, params.position);
-                                           });
+  using Hover = std::optional<protocol::Hover>;
+  answerOf<Hover>(
+      params.textDocument, std::move(reply), [](const Document &) { return Hover(); },
+      [&](const View &view) { return hover(view, params.position); });
 }
 
 void Server::onDefinition(const protocol::TextDocumentPositionParams &params,
                           Callback<std::vector<protocol::Location>> reply) {
-  answerOf<std::vector<protocol::Location>>(
-      params.textDocument, std::move(reply), std::vector<protocol::Location>(),
-      [&](const View &view) -> Expected<std::vector<protocol::Location>> {
-        return definition(view, params.position);
-      });
+  using Locations = std::vector<protocol::Location>;
+  answerOf<Locations>(
+      params.textDocument, std::move(reply), [](const Document &) { return Locations(); },
+      [&](const View &view) { return definition(view, params.position); });
 }
 
 void Server::onReferences(const protocol::ReferenceParams &params,
                           Callback<std::vector<protocol::Location>> reply) {
-  answerOf<std::vector<protocol::Location>>(
-      params.textDocument, std::move(reply), std::vector<protocol::Location>(),
-      [&](const View &view) -> Expected<std::vector<protocol::Location>> {
-        return references(view, params.position, params.context.includeDeclaration);
-      });
+  using Locations = std::vector<protocol::Location>;
+  answerOf<Locations>(
+      params.textDocument, std::move(reply), [](const Document &) { return Locations(); },
+      [&](const View &view) { return references(view, params.position, params.context.includeDeclaration); });
 }
 
 void Server::onPrepareRename(const protocol::TextDocumentPositionParams &params,
                              Callback<protocol::Range> reply) {
-  answerOf<protocol::Range>(params.textDocument, std::move(reply), std::nullopt,
-                            [&](const View &view) { return prepareRename(view, params.position); });
+  answerOf<protocol::Range>(
+      params.textDocument, std::move(reply), [](const Document &) { return refuseRenameForErrors(); },
+      [&](const View &view) { return prepareRename(view, params.position); });
 }
 
 void Server::onRename(const RenameParams &params, Callback<protocol::WorkspaceEdit> reply) {
   answerOf<protocol::WorkspaceEdit>(
-      params.textDocument, std::move(reply), std::nullopt,
+      params.textDocument, std::move(reply), [](const Document &) { return refuseRenameForErrors(); },
       [&](const View &view) { return rename(view, params.position, params.newName); });
 }
 
 void Server::onCompletion(const protocol::CompletionParams &params,
                           Callback<protocol::CompletionList> reply) {
-  const Document *open = documents_.find(params.textDocument.uri);
-  protocol::CompletionList words;
-  if (open && !open->good)
-    words = completionOfWords(*open, params.position);
-  answerOf<protocol::CompletionList>(params.textDocument, std::move(reply), std::move(words),
-                                     [&](const View &view) -> Expected<protocol::CompletionList> {
-                                       return completion(view, params.position);
-                                     });
+  answerOf<protocol::CompletionList>(
+      params.textDocument, std::move(reply),
+      [&](const Document &document) { return completionOfWords(document, params.position); },
+      [&](const View &view) { return completion(view, params.position); });
 }
 
 void Server::onSymbols(const protocol::DocumentSymbolParams &params,
                        Callback<std::vector<protocol::DocumentSymbol>> reply) {
   using Symbols = std::vector<protocol::DocumentSymbol>;
-  answerOf<Symbols>(params.textDocument, std::move(reply), Symbols(),
-                    [&](const View &view) -> Expected<Symbols> { return documentSymbols(view); });
+  answerOf<Symbols>(
+      params.textDocument, std::move(reply), [](const Document &) { return Symbols(); },
+      [](const View &view) { return documentSymbols(view); });
 }
 
 void Server::onFormatting(const FormattingParams &params,
                           Callback<std::optional<std::vector<protocol::TextEdit>>> reply) {
   using Edits = std::optional<std::vector<protocol::TextEdit>>;
   answer<Edits>(std::move(reply), [&]() -> Expected<Edits> {
-    const Document *open = documents_.find(params.textDocument.uri);
+    Expected<const Document *> open = openDocument(params.textDocument);
     if (!open)
-      return llvm::make_error<LSPError>("`" + params.textDocument.uri.file().str() + "` is not open",
-                                        ErrorCode::InvalidParams);
-    return formatting(*open);
+      return open.takeError();
+    return formatting(**open);
   });
 }
 

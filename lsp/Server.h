@@ -42,11 +42,13 @@ private:
 
   /// Replies what `f` gives, or an error where nothing may be asked now or `f` throws.
   template <typename T> void answer(Callback<T> reply, llvm::function_ref<llvm::Expected<T>()> f);
-  /// Replies what `f` says of an open document that parses or did once; else `otherwise`, or an error where
-  /// that is nothing.
+  /// Replies what `f` says of an open document that parses or did once, and of others what `otherwise` says.
   template <typename T>
   void answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply,
-                std::optional<T> otherwise, llvm::function_ref<llvm::Expected<T>(const View &)> f);
+                llvm::function_ref<llvm::Expected<T>(const Document &)> otherwise,
+                llvm::function_ref<llvm::Expected<T>(const View &)> f);
+  /// The document of that name; an error if it is not open.
+  llvm::Expected<const Document *> openDocument(const protocol::TextDocumentIdentifier &document);
   bool isRunning() const { return state_ == State::Running; }
   void publish(const Document &document);
   void analyseAgain(const std::vector<Document *> &documents);
