@@ -66,6 +66,8 @@ const Scope *Index::scopeAt(uint32_t file, uint32_t offset) const {
   return inner;
 }
 
+void Index::setDeclared(SourceRange name, const Symbol &symbol) { declared_.emplace(keyOf(name), &symbol); }
+
 const Symbol *Index::declaredAt(SourceRange name) const {
   auto found = name.valid() ? declared_.find(keyOf(name)) : declared_.end();
   return found == declared_.end() ? nullptr : found->second;

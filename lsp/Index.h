@@ -108,6 +108,9 @@ public:
 
 private:
   friend class IndexBuilder;
+  /// What was declared there first stays.
+  void setDeclared(frontend::SourceRange name, const Symbol &symbol);
+
   std::vector<Occurrence> occurrences_;
   std::vector<Typed> typed_;
   std::deque<Scope> scopes_;

@@ -24,7 +24,7 @@ Symbol &IndexBuilder::declare(NameKind kind, const Ident &name, SourceRange text
   symbol.text = text;
   // `data A(..);` has a constructor of the same name at the same place: what is declared first stands for
   // both.
-  out_.declared_.emplace(uint64_t(name.range.file) << 32 | name.range.begin, &symbol);
+  out_.setDeclared(name.range, symbol);
   if (Occurrence *occurrence = occur(name.range, out_.declaredAt(name.range)))
     occurrence->isDeclaration = true;
   return symbol;
@@ -99,7 +99,7 @@ void IndexBuilder::declareData(const DataDecl &data, const Symbol *owner) {
         continue;
       }
       symbol->declarations.push_back(field.name.range);
-      out_.declared_.emplace(uint64_t(field.name.range.file) << 32 | field.name.range.begin, symbol);
+      out_.setDeclared(field.name.range, *symbol);
       Occurrence *occurrence = occur(field.name.range, symbol);
       occurrence->isDeclaration = true;
       occurrence->type = field.annotation->type;
