@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "lsp/Documents.h"
 
+#include "lsp/Changes.h"
 #include "llvm/ADT/StringRef.h"
 #include <cassert>
 
@@ -103,12 +104,9 @@ View::View(const Documents &documents, const Document &document)
   assert(document.good && "a view needs an analysis");
   if (isFresh_)
     return;
-  const std::string &now = document.text, &then = analysis().text();
-  const size_t shorter = std::min(now.size(), then.size());
-  while (prefix_ < shorter && now[prefix_] == then[prefix_])
-    ++prefix_;
-  while (suffix_ < shorter - prefix_ && now[now.size() - 1 - suffix_] == then[then.size() - 1 - suffix_])
-    ++suffix_;
+  const CommonEnds same = commonEnds(document.text, analysis().text());
+  prefix_ = same.prefix;
+  suffix_ = same.suffix;
 }
 
 std::optional<uint32_t> View::analysed(protocol::Position position) const {

@@ -1,5 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/format/Format.h"
+#include "lsp/Changes.h"
 #include "lsp/Requests.h"
 
 namespace dbc::lsp {
@@ -20,14 +21,9 @@ std::optional<std::vector<protocol::TextEdit>> formatting(const Document &docume
   if (*formatted == now)
     return std::vector<protocol::TextEdit>();
   // What is alike at both ends stays, and with it the editor's marks there.
-  size_t begin = 0, end = 0;
-  const size_t shorter = std::min(now.size(), formatted->size());
-  while (begin < shorter && now[begin] == (*formatted)[begin])
-    ++begin;
+  auto [begin, end] = commonEnds(now, *formatted);
   while (begin > 0 && !beginsCharacter(now, begin))
     --begin;
-  while (end < shorter - begin && now[now.size() - 1 - end] == (*formatted)[formatted->size() - 1 - end])
-    ++end;
   while (end > 0 && !beginsCharacter(now, now.size() - end))
     --end;
   // No edit ends between the two characters of a line end.
@@ -35,7 +31,7 @@ std::optional<std::vector<protocol::TextEdit>> formatting(const Document &docume
   if (end > 0 && behind > begin && now[behind] == '\n' && now[behind - 1] == '\r')
     --end;
   protocol::TextEdit edit;
-  edit.range = Positions(now).range(static_cast<uint32_t>(begin), static_cast<uint32_t>(now.size() - end));
+  edit.range = Positions(now).range(begin, static_cast<uint32_t>(now.size()) - end);
   edit.newText = formatted->substr(begin, formatted->size() - end - begin);
   return std::vector<protocol::TextEdit>{edit};
 }
