@@ -3,6 +3,8 @@
 // What stands in the bodies of functions.
 #include "lsp/IndexBuilder.h"
 
+#include <cassert>
+
 namespace dbc::lsp {
 
 using namespace frontend;
@@ -19,22 +21,25 @@ Scope &IndexBuilder::newScope(SourceRange range, const Scope *parent, bool hasBr
   return scope;
 }
 
-Occurrence *IndexBuilder::occur(SourceRange range, const Symbol *symbol, bool isMember) {
-  if (!symbol || !range.valid())
-    return nullptr;
+Occurrence &IndexBuilder::add(SourceRange range, const Symbol &symbol, bool isMember) {
+  assert(range.valid() && "a name stands in a text");
   Occurrence &occurrence = out_.occurrences_.emplace_back();
   occurrence.range = range;
-  occurrence.symbol = symbol;
+  occurrence.symbol = &symbol;
   occurrence.isMember = isMember;
-  return &occurrence;
+  return occurrence;
+}
+
+Occurrence *IndexBuilder::occur(SourceRange range, const Symbol *symbol, bool isMember) {
+  return symbol ? &add(range, *symbol, isMember) : nullptr;
 }
 
 void IndexBuilder::occurWord(SourceRange range, const std::string &word, const Type *type) {
   range.end = range.begin + static_cast<uint32_t>(word.size());
-  occur(range, language(word))->type = type;
+  add(range, language(word)).type = type;
 }
 
-const Symbol *IndexBuilder::language(const std::string &name) {
+const Symbol &IndexBuilder::language(const std::string &name) {
   const Symbol *&known = language_[name];
   if (!known) {
     Symbol &symbol = out_.symbols_.emplace_back();
@@ -44,13 +49,13 @@ const Symbol *IndexBuilder::language(const std::string &name) {
       symbol.builtin = info->id;
     known = &symbol;
   }
-  return known;
+  return *known;
 }
 
 const Symbol *IndexBuilder::lookup(const std::string &name, const Scope &scope, uint32_t at) {
   if (const Symbol *symbol = scope.find(name, at))
     return symbol;
-  return findBuiltin(name) ? language(name) : nullptr;
+  return findBuiltin(name) ? &language(name) : nullptr;
 }
 
 const Symbol *IndexBuilder::lookupIn(const Symbol *module, const std::string &name) const {
@@ -82,7 +87,7 @@ void IndexBuilder::visitBlock(const CodeBlock &block, const Scope &outer) {
 
 void IndexBuilder::visitPattern(const Pattern &pattern, Scope &scope, uint32_t from) {
   if (pattern.kind == Pattern::Kind::Name)
-    scope.add(declareLocal(pattern.name, pattern.resolved), from);
+    scope.add(&declareLocal(pattern.name, pattern.resolved).symbol, from);
   else
     addTyped(pattern.range, pattern.type);
   for (const PatternPtr &element : pattern.elements)
@@ -97,9 +102,11 @@ void IndexBuilder::visit(const Expr &expr, const Scope &scope) {
   addTyped(expr.range, expr.type);
   switch (expr.kind) {
   case Expr::Kind::Name:
-    return visitName(static_cast<const NameExpr &>(expr), scope);
+    visitName(static_cast<const NameExpr &>(expr), scope);
+    return;
   case Expr::Kind::Member:
-    return visitMember(static_cast<const MemberExpr &>(expr), scope);
+    visitMember(static_cast<const MemberExpr &>(expr), scope);
+    return;
   case Expr::Kind::Call:
     return visitCall(static_cast<const CallExpr &>(expr), scope);
   case Expr::Kind::Record:
@@ -141,12 +148,14 @@ void IndexBuilder::visitOperands(const Expr &expr, const Scope &scope) {
   }
 }
 
-void IndexBuilder::visitName(const NameExpr &name, const Scope &scope) {
-  if (Occurrence *occurrence = occur(name.nameRange, lookup(name.name, scope, name.nameRange.begin)))
+Occurrence *IndexBuilder::visitName(const NameExpr &name, const Scope &scope) {
+  Occurrence *occurrence = occur(name.nameRange, lookup(name.name, scope, name.nameRange.begin));
+  if (occurrence)
     occurrence->type = name.type;
+  return occurrence;
 }
 
-void IndexBuilder::visitMember(const MemberExpr &member, const Scope &scope) {
+Occurrence *IndexBuilder::visitMember(const MemberExpr &member, const Scope &scope) {
   visit(*member.base, scope);
   const Symbol *symbol = nullptr;
   auto *base = member.base->as<NameExpr>();
@@ -155,20 +164,27 @@ void IndexBuilder::visitMember(const MemberExpr &member, const Scope &scope) {
     symbol = lookupIn(module, member.member.text);
   else if (member.resolved)
     symbol = out_.declaredAt(member.resolved->range);
-  if (Occurrence *occurrence = occur(member.member.range, symbol, /*isMember=*/true))
+  Occurrence *occurrence = occur(member.member.range, symbol, /*isMember=*/true);
+  if (occurrence)
     occurrence->type = member.type;
+  return occurrence;
+}
+
+Occurrence *IndexBuilder::visitCallee(const Expr &callee, const Scope &scope) {
+  auto *name = callee.as<NameExpr>();
+  auto *member = callee.as<MemberExpr>();
+  if (!name && !member) {
+    visit(callee, scope);
+    return nullptr;
+  }
+  addTyped(callee.range, callee.type);
+  return name ? visitName(*name, scope) : visitMember(*member, scope);
 }
 
 void IndexBuilder::visitCall(const CallExpr &call, const Scope &scope) {
-  visit(*call.callee, scope);
-  SourceRange function;
-  if (auto *name = call.callee->as<NameExpr>())
-    function = name->nameRange;
-  else if (auto *member = call.callee->as<MemberExpr>())
-    function = member->member.range;
-  if (Occurrence &last = out_.occurrences_.back(); last.range == function) {
-    last.isCallee = true;
-    last.type = call.type;
+  if (Occurrence *function = visitCallee(*call.callee, scope)) {
+    function->isCallee = true;
+    function->type = call.type;
   }
   for (const ExprPtr &arg : call.args)
     visit(*arg, scope);
@@ -221,13 +237,12 @@ void IndexBuilder::visitArm(const MatchArm &arm, const DataDecl *data, const Sco
   if (constructor)
     occur(arm.constructor.range, out_.declaredAt(constructor->name.range), /*isMember=*/true);
   for (const ArmField &field : arm.fields)
-    visitArmField(field, constructor, data ? out_.declaredAt(data->name.range) : nullptr, scope,
-                  arm.patternRange.end);
+    visitArmField(field, constructor, scope, arm.patternRange.end);
   visitBlock(arm.body, scope);
 }
 
-void IndexBuilder::visitArmField(const ArmField &field, const Constructor *constructor, const Symbol *owner,
-                                 Scope &scope, uint32_t from) {
+void IndexBuilder::visitArmField(const ArmField &field, const Constructor *constructor, Scope &scope,
+                                 uint32_t from) {
   const Symbol *symbol = nullptr;
   SourceRange target;
   if (constructor)
@@ -243,13 +258,13 @@ void IndexBuilder::visitArmField(const ArmField &field, const Constructor *const
       occurrence->arm = &field;
       occurrence->type = type;
     }
-  scope.add(declareLocal(field.name, field.resolved), from);
-  Occurrence &local = out_.occurrences_.back();
-  local.arm = &field;
-  local.type = type;
+  const Declared local = declareLocal(field.name, field.resolved);
+  scope.add(&local.symbol, from);
+  local.occurrence.arm = &field;
+  local.occurrence.type = type;
   if (field.field.range == field.name.range) {
-    local.field = symbol;
-    local.target = target;
+    local.occurrence.field = symbol;
+    local.occurrence.target = target;
   }
 }
 

@@ -24,8 +24,12 @@ private:
   void declareRecord(const frontend::RecordDecl &record, Scope &scope, const Symbol *owner);
   void declareFunc(const frontend::FuncDecl &func, Scope &scope);
   void declareDims(const std::vector<frontend::Ident> &dims, Scope &scope, const Symbol *owner);
-  Symbol &declare(NameKind kind, const frontend::Ident &name, frontend::SourceRange text);
-  const Symbol *declareLocal(const frontend::Ident &name, const frontend::Binding *binding);
+  struct Declared {
+    Symbol &symbol;
+    Occurrence &occurrence; ///< until the next one is written down
+  };
+  Declared declare(NameKind kind, const frontend::Ident &name, frontend::SourceRange text);
+  Declared declareLocal(const frontend::Ident &name, const frontend::Binding *binding);
 
   //===-- Going through (IndexDeclarations.cpp, IndexBuilder.cpp) ---------===//
   void visitFile(const frontend::File &file);
@@ -37,23 +41,28 @@ private:
   void visitPattern(const frontend::Pattern &pattern, Scope &scope, uint32_t from);
   void visit(const frontend::Expr &expr, const Scope &scope);
   void visitOperands(const frontend::Expr &expr, const Scope &scope);
-  void visitName(const frontend::NameExpr &name, const Scope &scope);
-  void visitMember(const frontend::MemberExpr &member, const Scope &scope);
+  /// The three give the name that is called or looked up, until the next one is written down; null if it is
+  /// none that is known.
+  Occurrence *visitCallee(const frontend::Expr &callee, const Scope &scope);
+  Occurrence *visitName(const frontend::NameExpr &name, const Scope &scope);
+  Occurrence *visitMember(const frontend::MemberExpr &member, const Scope &scope);
   void visitCall(const frontend::CallExpr &call, const Scope &scope);
   void visitRecord(const frontend::RecordExpr &record, const Scope &scope);
   void visitMatch(const frontend::MatchExpr &match, const Scope &scope);
   void visitArm(const frontend::MatchArm &arm, const frontend::DataDecl *data, const Scope &scope);
-  void visitArmField(const frontend::ArmField &field, const frontend::Constructor *constructor,
-                     const Symbol *owner, Scope &scope, uint32_t from);
+  void visitArmField(const frontend::ArmField &field, const frontend::Constructor *constructor, Scope &scope,
+                     uint32_t from);
   void visitBinder(const frontend::BinderExpr &binder, const Scope &scope);
 
   //===-- Writing down ----------------------------------------------------===//
   Scope &newScope(frontend::SourceRange range, const Scope *parent, bool hasBraces = false);
-  /// Writes down a name; nothing if it stands for nothing that is known.
+  /// Writes down a name. What is returned is there until the next one is.
+  Occurrence &add(frontend::SourceRange range, const Symbol &symbol, bool isMember = false);
+  /// The same; null and nothing written down if the name stands for nothing that is known.
   Occurrence *occur(frontend::SourceRange range, const Symbol *symbol, bool isMember = false);
   /// The word that a text begins with, which belongs to the language.
   void occurWord(frontend::SourceRange range, const std::string &word, const frontend::Type *type = nullptr);
-  const Symbol *language(const std::string &name);
+  const Symbol &language(const std::string &name);
   const Symbol *lookup(const std::string &name, const Scope &scope, uint32_t at);
   /// Of `module.name`.
   const Symbol *lookupIn(const Symbol *module, const std::string &name) const;

@@ -16,7 +16,7 @@ void IndexBuilder::build() {
     visitFile(*file);
 }
 
-Symbol &IndexBuilder::declare(NameKind kind, const Ident &name, SourceRange text) {
+IndexBuilder::Declared IndexBuilder::declare(NameKind kind, const Ident &name, SourceRange text) {
   Symbol &symbol = out_.symbols_.emplace_back();
   symbol.kind = kind;
   symbol.name = name.text;
@@ -25,16 +25,17 @@ Symbol &IndexBuilder::declare(NameKind kind, const Ident &name, SourceRange text
   // `data A(..);` has a constructor of the same name at the same place: what is declared first stands for
   // both.
   out_.setDeclared(name.range, symbol);
-  if (Occurrence *occurrence = occur(name.range, out_.declaredAt(name.range)))
-    occurrence->isDeclaration = true;
-  return symbol;
+  Occurrence &occurrence = add(name.range, *out_.declaredAt(name.range));
+  occurrence.isDeclaration = true;
+  return {symbol, occurrence};
 }
 
 void IndexBuilder::declareFile(const File &file) {
   const SourceRange all{file.id, 0, SourceRange::kNoFile};
   Scope &scope = newScope(all, nullptr);
   out_.files_[&file] = &scope;
-  Symbol &own = declare(file.isModule ? NameKind::Module : NameKind::Model, file.name, file.name.range);
+  Symbol &own =
+      declare(file.isModule ? NameKind::Module : NameKind::Model, file.name, file.name.range).symbol;
   own.file = &file;
   declareImports(file);
   for (const DeclPtr &decl : file.decls)
@@ -63,7 +64,7 @@ void IndexBuilder::declareDecl(const Decl &decl, Scope &scope, const Symbol *lay
   auto *func = decl.as<FuncDecl>();
   if (func)
     text.end = func->body.range.begin;
-  Symbol &symbol = declare(kinds.at(decl.kind), decl.name, text);
+  Symbol &symbol = declare(kinds.at(decl.kind), decl.name, text).symbol;
   symbol.decl = &decl;
   symbol.owner = layer;
   if (decl.resolved &&
@@ -85,14 +86,14 @@ void IndexBuilder::declareData(const DataDecl &data, const Symbol *owner) {
   for (const Constructor &constructor : data.constructors) {
     const bool isOwn = constructor.name.range == data.name.range;
     if (!isOwn) {
-      Symbol &symbol = declare(NameKind::Constructor, constructor.name, constructor.range);
+      Symbol &symbol = declare(NameKind::Constructor, constructor.name, constructor.range).symbol;
       symbol.decl = &data;
       symbol.owner = owner;
     }
     for (const Field &field : constructor.fields) {
       Symbol *&symbol = fields[field.name.text];
       if (!symbol) {
-        symbol = &declare(NameKind::Field, field.name, field.range);
+        symbol = &declare(NameKind::Field, field.name, field.range).symbol;
         symbol->decl = &data;
         symbol->owner = owner;
         symbol->type = field.annotation->type;
@@ -100,9 +101,9 @@ void IndexBuilder::declareData(const DataDecl &data, const Symbol *owner) {
       }
       symbol->declarations.push_back(field.name.range);
       out_.setDeclared(field.name.range, *symbol);
-      Occurrence *occurrence = occur(field.name.range, symbol);
-      occurrence->isDeclaration = true;
-      occurrence->type = field.annotation->type;
+      Occurrence &occurrence = add(field.name.range, *symbol);
+      occurrence.isDeclaration = true;
+      occurrence.type = field.annotation->type;
     }
   }
 }
@@ -112,7 +113,7 @@ void IndexBuilder::declareRecord(const RecordDecl &record, Scope &scope, const S
   scopes_[&record] = &inner;
   declareDims(record.dims, inner, owner);
   for (const Field &field : record.fields) {
-    Symbol &symbol = declare(NameKind::Field, field.name, field.range);
+    Symbol &symbol = declare(NameKind::Field, field.name, field.range).symbol;
     symbol.decl = &record;
     symbol.owner = owner;
     symbol.type = field.annotation->type;
@@ -132,24 +133,24 @@ void IndexBuilder::declareFunc(const FuncDecl &func, Scope &scope) {
   scopes_[&func] = &inner;
   declareDims(func.dims, inner, nullptr);
   for (const FuncArg &arg : func.args)
-    inner.add(declareLocal(arg.name, arg.resolved));
+    inner.add(&declareLocal(arg.name, arg.resolved).symbol);
 }
 
 void IndexBuilder::declareDims(const std::vector<Ident> &dims, Scope &scope, const Symbol *owner) {
   for (const Ident &dim : dims) {
-    Symbol &symbol = declare(NameKind::Dim, dim, dim.range);
+    Symbol &symbol = declare(NameKind::Dim, dim, dim.range).symbol;
     symbol.owner = owner;
     scope.add(&symbol);
   }
 }
 
-const Symbol *IndexBuilder::declareLocal(const Ident &name, const Binding *binding) {
-  Symbol &symbol = declare(NameKind::Local, name, {});
+IndexBuilder::Declared IndexBuilder::declareLocal(const Ident &name, const Binding *binding) {
+  Declared local = declare(NameKind::Local, name, {});
   if (binding) {
-    symbol.type = binding->type;
-    symbol.local = binding->local;
+    local.symbol.type = binding->type;
+    local.symbol.local = binding->local;
   }
-  return &symbol;
+  return local;
 }
 
 //===----------------------------------------------------------------------===//
