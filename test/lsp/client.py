@@ -5,6 +5,7 @@ import os
 import re
 import select
 import subprocess
+import threading
 import time
 import urllib.parse
 
@@ -66,6 +67,9 @@ class Server:
 
     def __init__(self, program="dbc-lsp", arguments=(), silent=False, timeout=20):
         self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        self.said = []  # on stderr, which is read all the time: a server that is not heard would wait
+        self.listener = threading.Thread(target=self.listen, daemon=True)
+        self.listener.start()
         self.timeout = timeout  # seconds that a message may take
         self.number = 0
         self.buffer = b""
@@ -75,6 +79,15 @@ class Server:
         if not silent:
             self.capabilities = self.ask("initialize", {"capabilities": {}, "processId": None, "rootUri": None})["capabilities"]
             self.tell("initialized", {})
+
+    def listen(self):
+        while piece := os.read(self.process.stderr.fileno(), 1 << 16):
+            self.said.append(piece)
+
+    def last_words(self):
+        """What an ended server said on stderr."""
+        self.listener.join(self.timeout)
+        return b"".join(self.said).decode()
 
     def write(self, body):
         """Sends a body of bytes with its header."""
@@ -124,7 +137,7 @@ class Server:
             raise TimeoutError(f"no word from the server for {self.timeout} s")
         piece = os.read(self.process.stdout.fileno(), 1 << 16)
         if not piece:
-            raise EOFError(f"the server ended with {self.process.wait()}: {self.process.stderr.read().decode()}")
+            raise EOFError(f"the server ended with {self.process.wait()}: {self.last_words()}")
         self.buffer += piece
 
     def memory(self):
