@@ -28,7 +28,7 @@ foreach(component Runtime Compiler)
 endforeach()
 
 # The runtime's headers, and what dbc reads: the library of modules, templates of projects, the constants of devices and the
-# manual (driver/Surroundings.cpp looks for them).
+# manual (driver/surroundings/Surroundings.cpp looks for them).
 install(DIRECTORY runtime/include/dbc DESTINATION include COMPONENT runtime PATTERN cuda EXCLUDE)
 install(DIRECTORY runtime/include/dbc/cuda DESTINATION include/dbc COMPONENT cuda)
 install(DIRECTORY dsl/lib dsl/templates cost/devices DESTINATION share/dbc COMPONENT compiler)

@@ -2,7 +2,7 @@
 
 #include "driver/CompiledCode.h"
 #include "driver/Files.h"
-#include "driver/Surroundings.h"
+#include "driver/surroundings/Surroundings.h"
 #include "ir/Kernel/Kernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -3,7 +3,7 @@
 // `dbc explain-error`: what the manual says of the rule in brackets behind a message.
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "driver/Surroundings.h"
+#include "driver/surroundings/Surroundings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -2,8 +2,8 @@
 
 #include "driver/ModelUnit.h"
 #include "codegen/Codegen.h"
-#include "driver/Surroundings.h"
 #include "driver/GradientNames.h"
+#include "driver/surroundings/Surroundings.h"
 #include "frontend/check/Check.h"
 #include "frontend/lower/Lower.h"
 #include "frontend/syntax/Diagnostics.h"

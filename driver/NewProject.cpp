@@ -4,7 +4,7 @@
 #include "codegen/common/Identifiers.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "driver/Surroundings.h"
+#include "driver/surroundings/Surroundings.h"
 #include "frontend/syntax/Parse.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,7 +5,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "driver/Surroundings.h"
+#include "driver/surroundings/Surroundings.h"
 #include "driver/weights/Elements.h"
 #include "driver/weights/Mapping.h"
 #include "driver/weights/Modules.h"

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // `dbc-lsp`: a language server for .dyn files, which editors start and speak to over stdin and stdout.
-#include "driver/Surroundings.h"
+#include "driver/surroundings/Surroundings.h"
 #include "lsp/Server.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>

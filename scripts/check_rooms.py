@@ -8,30 +8,32 @@ import os
 import re
 import sys
 
-# Whose headers files may include beside those of their own room; `llvm` stands for LLVM's and MLIR's, `passes/*` for a room
-# and those in it. What generated code and applications use is the runtime alone; tests see everything.
+# Whose headers files may include beside those of their own room; `llvm` and `mlir` stand for LLVM's and MLIR's, `passes/*`
+# for a room and those in it. What generated code and applications use is the runtime alone; tests see everything.
 RULES = {
     "frontend/syntax": [],
     "frontend/check": ["frontend/syntax"],
     "frontend/format": ["frontend/syntax"],
-    "frontend/lower": ["frontend/syntax", "frontend/check", "ir", "llvm"],
+    "frontend/lower": ["frontend/syntax", "frontend/check", "ir", "llvm", "mlir"],
     "frontend": ["frontend/syntax", "frontend/check", "frontend/format"],
-    "ir": ["llvm"],
-    "passes/dyn": ["passes", "ir", "llvm"],
-    "passes/batch": ["passes", "ir", "llvm"],
-    "passes/lower": ["passes", "passes/batch", "ir", "llvm"],
-    "passes/kernel": ["passes", "ir", "llvm"],
-    "passes": ["ir", "llvm"],
-    "codegen/common": ["ir", "llvm"],
-    "codegen/cpu": ["codegen/common", "ir", "llvm"],
-    "codegen/cuda": ["codegen/common", "ir", "llvm"],
-    "codegen": ["codegen/*", "ir", "llvm"],
-    "cost": ["ir", "runtime", "llvm"],
-    "oracle": ["ir", "runtime", "llvm"],
+    "ir": ["llvm", "mlir"],
+    "passes/dyn": ["passes", "ir", "llvm", "mlir"],
+    "passes/batch": ["passes", "ir", "llvm", "mlir"],
+    "passes/lower": ["passes", "passes/batch", "ir", "llvm", "mlir"],
+    "passes/kernel": ["passes", "ir", "llvm", "mlir"],
+    "passes": ["ir", "llvm", "mlir"],
+    "codegen/common": ["ir", "llvm", "mlir"],
+    "codegen/cpu": ["codegen/common", "ir", "llvm", "mlir"],
+    "codegen/cuda": ["codegen/common", "ir", "llvm", "mlir"],
+    "codegen": ["codegen/*", "ir", "llvm", "mlir"],
+    "cost": ["ir", "runtime", "llvm", "mlir"],
+    "oracle": ["ir", "runtime", "llvm", "mlir"],
+    "driver/surroundings": ["llvm"],
     "driver/weights": ["frontend/syntax", "runtime"],
     "driver/weights/fuzz": ["driver/weights", "frontend/syntax", "runtime", "runtime/fuzz", "runtime/tests"],
-    "driver": ["driver/weights", "ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*", "llvm"],
-    "lsp": ["frontend/syntax", "frontend/check", "frontend/format", "driver", "llvm"],
+    "driver": ["driver/surroundings", "driver/weights", "ir", "frontend/*", "passes/*", "codegen/*", "cost", "oracle", "runtime/*"]
+    + ["llvm", "mlir"],
+    "lsp": ["frontend/syntax", "frontend/check", "frontend/format", "driver/surroundings", "llvm"],
     "runtime": [],
     "runtime/serve": ["runtime"],
     "runtime/train": ["runtime"],
@@ -56,8 +58,8 @@ def room_of_path(path):
 
 def room_of(include, folder):
     """The room that a header belongs to, as a file in `folder` names it; None for foreign and generated ones."""
-    if re.match(r"(llvm|mlir)(-c)?/", include):
-        return "llvm"
+    if foreign := re.match(r"(llvm|mlir)(-c)?/", include):
+        return foreign[1]
     if include.startswith("dbc/"):
         return "runtime/train" if include.startswith("dbc/train/") else "runtime"
     if include.startswith("."):

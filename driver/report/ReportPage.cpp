@@ -2,7 +2,7 @@
 
 #include "driver/report/ReportPage.h"
 #include "driver/Files.h"
-#include "driver/Surroundings.h"
+#include "driver/surroundings/Surroundings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
