@@ -15,12 +15,19 @@ std::string canonicalPath(const std::string &path) {
   return problem ? path : canonical.string();
 }
 
-Analysis::Analysis(const std::string &path, std::string text, const LoadOptions &options)
-    : program_(loadProgramText(path, std::move(text), options, sources_, diagnostics_)) {
-  if (!program_)
-    return;
-  checked_ = check(*program_, diagnostics_);
-  index_ = std::make_unique<Index>(*program_);
+Analysis::Analysis(const std::string &path, std::string text, const LoadOptions &options) {
+  try {
+    program_ = loadProgramText(path, std::move(text), options, sources_, diagnostics_);
+    if (!program_)
+      return;
+    checked_ = check(*program_, diagnostics_);
+    index_ = std::make_unique<Index>(*program_);
+  } catch (const std::exception &bug) {
+    if (sources_.size() == 0)
+      sources_.add(path, ""); // what is said needs a text to stand in
+    diagnostics_.error({0, 0, 0},
+                       std::string("the front end failed: ") + bug.what() + "; this is a bug of dbc");
+  }
 }
 
 Analysis::~Analysis() = default;

@@ -74,17 +74,31 @@ void Server::onShutdown(const protocol::NoParams &params, Callback<std::nullptr_
   });
 }
 
+/// What an exception says that `f` throws, or nothing.
+static std::optional<std::string> bugIn(llvm::function_ref<void()> f) {
+  try {
+    f();
+  } catch (const std::exception &bug) {
+    return std::string(bug.what()) + "; this is a bug of dbc";
+  }
+  return std::nullopt;
+}
+
 template <typename T> void Server::answer(Callback<T> reply, llvm::function_ref<Expected<T>()> f) {
   if (state_ == State::Fresh)
     return reply(
         llvm::make_error<LSPError>("the server is not initialized", ErrorCode::ServerNotInitialized));
   if (state_ == State::ShutDown)
     return reply(llvm::make_error<LSPError>("the server is shut down", ErrorCode::InvalidRequest));
-  try {
-    reply(f());
-  } catch (const std::exception &bug) {
-    reply(llvm::make_error<LSPError>(bug.what(), ErrorCode::InternalError));
-  }
+  if (std::optional<std::string> bug = bugIn([&] { reply(f()); }))
+    reply(llvm::make_error<LSPError>(*bug, ErrorCode::InternalError));
+}
+
+void Server::hear(llvm::function_ref<void()> f) {
+  if (state_ != State::Running)
+    return;
+  if (std::optional<std::string> bug = bugIn(f))
+    protocol::Logger::error("a notification failed: {0}", *bug);
 }
 
 Expected<const Document *> Server::openDocument(const protocol::TextDocumentIdentifier &document) {
@@ -122,35 +136,38 @@ void Server::analyseAgain(const std::vector<Document *> &documents) {
 }
 
 void Server::onDidOpen(const protocol::DidOpenTextDocumentParams &params) {
-  if (!isRunning())
-    return;
-  const Document &document = documents_.open(params.textDocument);
-  publish(document);
-  analyseAgain(documents_.dependents(document.path()));
+  hear([&] {
+    const Document &document = documents_.open(params.textDocument);
+    publish(document);
+    analyseAgain(documents_.dependents(document.path()));
+  });
 }
 
 void Server::onDidChange(const protocol::DidChangeTextDocumentParams &params) {
-  const Document *document = isRunning() ? documents_.change(params) : nullptr;
-  if (!document)
-    return;
-  publish(*document);
-  analyseAgain(documents_.dependents(document->path()));
+  hear([&] {
+    const Document *document = documents_.change(params);
+    if (!document)
+      return;
+    publish(*document);
+    analyseAgain(documents_.dependents(document->path()));
+  });
 }
 
 void Server::onDidClose(const protocol::DidCloseTextDocumentParams &params) {
-  const protocol::URIForFile &uri = params.textDocument.uri;
-  const Document *document = isRunning() ? documents_.find(uri) : nullptr;
-  if (!document)
-    return;
-  publish_({document->uri, document->version, {}});
-  documents_.close(uri);
-  // From now on others read it from the disk.
-  analyseAgain(documents_.dependents(uri.file().str()));
+  hear([&] {
+    const protocol::URIForFile &uri = params.textDocument.uri;
+    const Document *document = documents_.find(uri);
+    if (!document)
+      return;
+    publish_({document->uri, document->version, {}});
+    documents_.close(uri);
+    // From now on others read it from the disk.
+    analyseAgain(documents_.dependents(uri.file().str()));
+  });
 }
 
 void Server::onFilesChanged(const protocol::NoParams &params) {
-  if (isRunning())
-    analyseAgain(documents_.everyone());
+  hear([&] { analyseAgain(documents_.everyone()); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,7 +49,8 @@ private:
                 llvm::function_ref<llvm::Expected<T>(const View &)> f);
   /// The document of that name; an error if it is not open.
   llvm::Expected<const Document *> openDocument(const protocol::TextDocumentIdentifier &document);
-  bool isRunning() const { return state_ == State::Running; }
+  /// Does what a notification asks for, if notifications are heard now; says on stderr what `f` throws.
+  void hear(llvm::function_ref<void()> f);
   void publish(const Document &document);
   void analyseAgain(const std::vector<Document *> &documents);
 
