@@ -1,7 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "lsp/Documents.h"
 
-#include "lsp/Changes.h"
 #include "llvm/ADT/StringRef.h"
 #include <cassert>
 
@@ -13,8 +12,8 @@ Documents::Documents(std::vector<std::string> includeDirs, std::string libraryDi
   options_.includeDirs = std::move(includeDirs);
   options_.libraryDir = std::move(libraryDir);
   options_.buffer = [this](const std::string &path) -> std::optional<std::string> {
-    auto found = documents_.find(canonicalPath(path));
-    return found == documents_.end() ? std::nullopt : std::optional(found->second.text);
+    const std::string *text = textOf(path);
+    return text ? std::optional(*text) : std::nullopt;
   };
 }
 
@@ -44,6 +43,11 @@ void Documents::close(const protocol::URIForFile &uri) { documents_.erase(canoni
 Document *Documents::find(const protocol::URIForFile &uri) {
   auto found = documents_.find(canonicalPath(uri.file().str()));
   return found == documents_.end() ? nullptr : &found->second;
+}
+
+const std::string *Documents::textOf(const std::string &path) const {
+  auto found = documents_.find(canonicalPath(path));
+  return found == documents_.end() ? nullptr : &found->second.text;
 }
 
 std::vector<Document *> Documents::dependents(const std::string &path) {
@@ -99,31 +103,28 @@ void applyChange(std::string &text, const protocol::TextDocumentContentChangeEve
 //===----------------------------------------------------------------------===//
 
 View::View(const Documents &documents, const Document &document)
-    : documents_(documents), document_(document), positions_(document.text),
-      isFresh_(document.good == document.latest) {
+    : documents_(documents), document_(document), isFresh_(document.good == document.latest) {
   assert(document.good && "a view needs an analysis");
-  if (isFresh_)
-    return;
-  const CommonEnds same = commonEnds(document.text, analysis().text());
-  prefix_ = same.prefix;
-  suffix_ = same.suffix;
+}
+
+const View::Now &View::now(uint32_t file) const {
+  auto found = now_.find(file);
+  if (found != now_.end())
+    return found->second;
+  const std::string &then = analysis().sources().file(file).text();
+  const std::string *open =
+      file == analysis().program().main().id ? &document_.text : documents_.textOf(analysis().path(file));
+  const std::string &text = open ? *open : then;
+  return now_.emplace(file, Now{Change(then, text), Positions(text)}).first->second;
 }
 
 std::optional<uint32_t> View::analysed(protocol::Position position) const {
-  const uint32_t offset = positions_.offset(position);
-  const uint32_t size = static_cast<uint32_t>(document_.text.size());
-  if (isFresh_ || offset < prefix_)
-    return offset;
-  if (offset > size - suffix_)
-    return offset - size + static_cast<uint32_t>(analysis().text().size());
-  return std::nullopt;
+  const Now &main = now(analysis().program().main().id);
+  return main.change.then(main.positions.offset(position));
 }
 
 uint32_t View::nearestAnalysed(uint32_t offset) const {
-  const uint32_t size = static_cast<uint32_t>(document_.text.size());
-  if (isFresh_ || offset <= prefix_)
-    return offset;
-  return offset > size - suffix_ ? offset - size + static_cast<uint32_t>(analysis().text().size()) : prefix_;
+  return now(analysis().program().main().id).change.nearestThen(offset);
 }
 
 const Occurrence *View::at(protocol::Position position) const {
@@ -132,21 +133,11 @@ const Occurrence *View::at(protocol::Position position) const {
 }
 
 std::optional<protocol::Range> View::range(SourceRange range) const {
-  if (range.file != analysis().program().main().id)
-    return analysis().positions(range.file).range(range.begin, range.end);
-  const uint32_t size = static_cast<uint32_t>(document_.text.size());
-  const uint32_t before = static_cast<uint32_t>(analysis().text().size());
-  auto now = [&](uint32_t offset, bool isEnd) -> std::optional<uint32_t> {
-    if (isFresh_ || offset < prefix_ || (offset == prefix_ && isEnd))
-      return offset;
-    if (offset > before - suffix_ || (offset == before - suffix_ && !isEnd))
-      return offset + size - before;
-    return std::nullopt;
-  };
-  std::optional<uint32_t> begin = now(range.begin, false), end = now(range.end, true);
+  const Now &file = now(range.file);
+  std::optional<uint32_t> begin = file.change.nowOfBegin(range.begin), end = file.change.nowOfEnd(range.end);
   if (!begin || !end)
     return std::nullopt;
-  return positions_.range(*begin, *end);
+  return file.positions.range(*begin, *end);
 }
 
 std::optional<protocol::Location> View::location(SourceRange range) const {

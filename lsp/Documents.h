@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lsp/Analysis.h"
+#include "lsp/Changes.h"
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,8 @@ public:
   Document *change(const protocol::DidChangeTextDocumentParams &params);
   void close(const protocol::URIForFile &uri);
   Document *find(const protocol::URIForFile &uri);
+  /// The text of an open document; null if no such file is open.
+  const std::string *textOf(const std::string &path) const;
   const std::map<std::string, Document> &all() const { return documents_; }
 
   /// Those whose analysis a change of this file concerns, without itself: that import it, or failed to find
@@ -56,8 +59,8 @@ private:
 /// Puts a change's text in place of its range, or of all if it has none.
 void applyChange(std::string &text, const protocol::TextDocumentContentChangeEvent &change);
 
-/// A document as it is, seen through the analysis of the last text that parsed. Where the two differ, one
-/// stretch of the text has changed: what lies before and behind it is found, nothing inside.
+/// A document as it is, seen through the analysis of the last text that parsed. Of what has changed since, in
+/// it and in other open documents that it imports, nothing is found.
 class View {
 public:
   /// Asserts that `document.good` is there; it must outlive the view, as `documents` must.
@@ -82,11 +85,17 @@ public:
   std::optional<protocol::Location> location(frontend::SourceRange range) const;
 
 private:
+  /// A file of the analysed program, as it is now.
+  struct Now {
+    Change change;
+    Positions positions;
+  };
+  const Now &now(uint32_t file) const;
+
   const Documents &documents_;
   const Document &document_;
-  Positions positions_; ///< of the text as it is
   bool isFresh_;
-  uint32_t prefix_ = 0, suffix_ = 0; ///< bytes at both ends that have not changed
+  mutable std::map<uint32_t, Now> now_; ///< by the files' ids
 };
 
 } // namespace dbc::lsp
