@@ -13,8 +13,8 @@ namespace dbc::lsp {
 /// What the front end says of a text. Not thread-safe.
 class Analysis {
 public:
-  /// Reads, checks and indexes the text of the file at `path`, which is absolute. If
-  /// the front end throws, that is a diagnostic, and the text does not parse.
+  /// Reads, checks and indexes the text of the file at `path`, which is absolute. If the front end throws,
+  /// that is a diagnostic, and the text does not parse.
   Analysis(const std::string &path, std::string text, const frontend::LoadOptions &options);
   Analysis(const Analysis &) = delete;
   ~Analysis();

@@ -8,7 +8,9 @@ namespace dbc::lsp {
 
 namespace {
 
-/// The tokens of a text's beginning. Numbers and names are one token each, `..` and `=>` too.
+/// The tokens of a text's beginning. Numbers and names are one token each, `..` and `=>` too. ANTLR's lexer
+/// is of no use here: it skips comments, and so does not say whether the text ends in one; it counts code
+/// points; and it is private to frontend/syntax.
 class Tokens {
 public:
   explicit Tokens(std::string_view text) : text_(text) {
@@ -55,12 +57,12 @@ void Tokens::read() {
   } else if (isspace(static_cast<unsigned char>(rest[0]))) {
     ++at_;
   } else if (isNameCharacter(rest[0])) {
-    const bool isNumber = rest[0] >= '0' && rest[0] <= '9';
+    const bool isNumber = isDigit(rest[0]);
     size_t size = 1;
     while (size < rest.size() &&
            (isNameCharacter(rest[size]) ||
             // `0.5`, but not `0..n`.
-            (isNumber && rest[size] == '.' && size + 1 < rest.size() && isdigit(rest[size + 1]))))
+            (isNumber && rest[size] == '.' && size + 1 < rest.size() && isDigit(rest[size + 1]))))
       ++size;
     take(size);
   } else {
@@ -223,7 +225,7 @@ CompletionContext contextAt(std::string_view text, uint32_t offset) {
     --begin;
   context.begin = begin;
   const Tokens tokens(text.substr(0, begin));
-  const bool isNumber = begin < offset && text[begin] >= '0' && text[begin] <= '9';
+  const bool isNumber = begin < offset && isDigit(text[begin]);
   if (tokens.endsInComment() || isNumber) {
     context.kind = Kind::None;
     return context;

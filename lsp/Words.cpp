@@ -26,11 +26,13 @@ bool isReserved(std::string_view word) {
 }
 
 bool isNameCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || c == '_';
 }
 
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
 bool isName(std::string_view text) {
-  return !text.empty() && text != "_" && !(text[0] >= '0' && text[0] <= '9') &&
+  return !text.empty() && text != "_" && !isDigit(text[0]) &&
          std::all_of(text.begin(), text.end(), isNameCharacter);
 }
 

@@ -14,6 +14,7 @@ bool isReserved(std::string_view word);
 
 /// What a name is made of, after a first letter or `_`.
 bool isNameCharacter(char c);
+bool isDigit(char c);
 bool isName(std::string_view text);
 
 } // namespace dbc::lsp
