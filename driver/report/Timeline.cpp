@@ -14,8 +14,9 @@ llvm::StringRef reportedName(const char *stage) {
   return name;
 }
 
-/// Calls `each`(time step, launch) with the launches of a stage, by their numbers in the log.
-static void eachLaunch(const LaunchLog &log, size_t stage, llvm::function_ref<void(size_t, size_t)> each) {
+/// Calls `each`(sub-batch, time step, launch) with the launches of a stage, by their numbers in the log.
+static void eachLaunch(const LaunchLog &log, size_t stage,
+                       llvm::function_ref<void(size_t, size_t, size_t)> each) {
   size_t subBatch = 0, first = 0;
   auto firstOf = [&](size_t number) {
     const std::vector<size_t> &begins = log.sub_batches[number].first;
@@ -24,24 +25,47 @@ static void eachLaunch(const LaunchLog &log, size_t stage, llvm::function_ref<vo
   for (size_t launch = 0; launch < log.rows[stage].size(); ++launch) {
     for (; subBatch < log.sub_batches.size() && firstOf(subBatch) <= launch; ++subBatch)
       first = firstOf(subBatch);
-    each(launch - first, launch);
+    each(subBatch, launch - first, launch);
   }
+}
+
+int64_t TimedLaunch::rows() const {
+  int64_t sum = 0;
+  for (const Part &part : parts)
+    sum += part.rows;
+  return sum;
+}
+
+/// Adds rows that a loop's launch has computed of one of its stages in a time step.
+static void addRows(TimedLaunch &launch, int32_t stage, int32_t step, int64_t rows) {
+  if (launch.parts.back().stage != stage)
+    launch.parts.push_back({stage, 0});
+  launch.parts.back().rows += rows;
+  launch.steps = std::max(launch.steps, step - launch.step + 1);
 }
 
 std::vector<TimedLaunch> timedLaunches(const LaunchLog &log) {
   std::vector<TimedLaunch> launches;
-  for (size_t stage = 0; stage < log.spans.size(); ++stage) {
-    const size_t before = launches.size();
-    eachLaunch(log, stage, [&](size_t step, size_t launch) {
-      const bool timed = launch < log.spans[stage].size() && log.spans[stage][launch].begin != 0;
-      const int32_t rows = log.rows[stage][launch];
-      if (timed) {
-        launches.push_back(
-            {static_cast<int32_t>(stage), static_cast<int32_t>(step), 1, rows, log.spans[stage][launch]});
-      } else if (rows > 0 && launches.size() > before) { // of a loop that is one launch
-        ++launches.back().steps;
-        launches.back().rows += rows;
-      }
+  // Rows without a time of their own were computed by a loop in one launch, whose time stands at its first
+  // stage: of those up to theirs, what began last in their sub-batch.
+  std::vector<std::optional<size_t>> last(log.sub_batches.size() + 1);
+  for (size_t number = 0; number < log.rows.size(); ++number) {
+    const llvm::ArrayRef<int32_t> rows = log.rows[number];
+    const llvm::ArrayRef<TimeSpan> spans =
+        number < log.spans.size() ? llvm::ArrayRef(log.spans[number]) : llvm::ArrayRef<TimeSpan>();
+    auto timed = [&](size_t launch) { return launch < spans.size() && spans[launch].begin != 0; };
+    const auto stage = static_cast<int32_t>(number);
+    eachLaunch(log, number, [&](size_t subBatch, size_t step, size_t launch) {
+      if (!timed(launch))
+        return;
+      std::optional<size_t> &latest = last[subBatch];
+      if (!latest || launches[*latest].span.begin <= spans[launch].begin)
+        latest = launches.size();
+      launches.push_back({{{stage, rows[launch]}}, static_cast<int32_t>(step), 1, spans[launch]});
+    });
+    eachLaunch(log, number, [&](size_t subBatch, size_t step, size_t launch) {
+      if (!timed(launch) && rows[launch] > 0 && last[subBatch])
+        addRows(launches[*last[subBatch]], stage, static_cast<int32_t>(step), rows[launch]);
     });
   }
   llvm::stable_sort(launches,
@@ -61,7 +85,7 @@ void Timeline::add(const LaunchLog &log, const RunProfile &profile, const TimeSp
     }
     if (number >= log.rows.size())
       continue;
-    eachLaunch(log, number, [&](size_t timeStep, size_t launch) {
+    eachLaunch(log, number, [&](size_t, size_t timeStep, size_t launch) {
       stage.steps.resize(std::max(stage.steps.size(), timeStep + 1));
       stage.steps[timeStep].rows += log.rows[number][launch];
       if (number < log.spans.size() && launch < log.spans[number].size())
@@ -81,9 +105,9 @@ void Timeline::readFirst(const LaunchLog &log, const std::vector<Stage> &stages,
   const std::vector<TimedLaunch> timed = timedLaunches(log);
   const llvm::ArrayRef<TimedLaunch> shown = llvm::ArrayRef(timed).take_front(kMostLaunches);
   for (const TimedLaunch &launch : shown)
-    launches.push_back(llvm::json::Object{{"stage", stages[launch.stage].name},
+    launches.push_back(llvm::json::Object{{"stage", stages[launch.parts.front().stage].name},
                                           {"step", launch.step},
-                                          {"rows", launch.rows},
+                                          {"rows", launch.rows()},
                                           {"begin", launch.span.begin - whole.begin},
                                           {"ns", launch.span.length}});
   first = llvm::json::Object{{"inputs", inputs},

@@ -14,11 +14,17 @@ namespace dbc::driver {
 
 /// One timed launch of a stage, or of a loop that a device runs at once.
 struct TimedLaunch {
-  int32_t stage = 0;
-  int32_t step = 0;  ///< its time step in its sub-batch, from 0
-  int32_t steps = 1; ///< time steps that it computes
-  int64_t rows = 0;  ///< of all of these
+  struct Part {
+    int32_t stage = 0;
+    int64_t rows = 0; ///< of all time steps
+  };
+  std::vector<Part> parts; ///< its stages, by their numbers; of the first the rows may be 0
+  int32_t step = 0;        ///< its first time step in its sub-batch, from 0
+  int32_t steps = 1;       ///< time steps that it computes
   TimeSpan span;
+
+  /// Of all its stages and time steps.
+  int64_t rows() const;
 };
 
 /// The launches of a log that was timed, by the time when they began.

@@ -43,19 +43,28 @@ void Trace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan 
   for (const LaunchLog::SubBatch &subBatch : log.sub_batches)
     add("scheduling", "schedule", subBatch.schedule, llvm::json::Object());
   for (const TimedLaunch &launch : timedLaunches(log)) {
-    const StageProfile &stage = profile.stages[launch.stage];
-    // What a row costs is constant.
-    auto share = [&](int64_t all) { return all / stage.rows * launch.rows; };
-    llvm::json::Object arguments{{"time_step", launch.step},
-                                 {"time_steps", launch.steps},
-                                 {"rows", launch.rows},
-                                 {"bytes_read", share(stage.bytes_read)},
-                                 {"bytes_written", share(stage.bytes_written)},
-                                 {"gathers", share(stage.gathers)},
-                                 {"operations", share(stage.operations)}};
-    if (stage.operations > 0 && launch.span.length > 0)
-      arguments["gflops"] = double(share(stage.operations)) / double(launch.span.length);
-    add(reportedName(stage.name), "stage", launch.span, std::move(arguments));
+    llvm::json::Array stages;
+    int64_t read = 0, written = 0, gathers = 0, operations = 0;
+    for (const TimedLaunch::Part &part : launch.parts) {
+      const StageProfile &stage = profile.stages[part.stage];
+      if (part.rows == 0) // a loop's first stage has the loop's time, whether it has rows or not
+        continue;
+      // What a row costs is constant.
+      auto share = [&](int64_t all) { return all / stage.rows * part.rows; };
+      stages.push_back(reportedName(stage.name));
+      read += share(stage.bytes_read);
+      written += share(stage.bytes_written);
+      gathers += share(stage.gathers);
+      operations += share(stage.operations);
+    }
+    llvm::json::Object arguments{{"stages", std::move(stages)}, {"time_step", launch.step},
+                                 {"time_steps", launch.steps},  {"rows", launch.rows()},
+                                 {"bytes_read", read},          {"bytes_written", written},
+                                 {"gathers", gathers},          {"operations", operations}};
+    if (operations > 0 && launch.span.length > 0)
+      arguments["gflops"] = double(operations) / double(launch.span.length);
+    add(reportedName(profile.stages[launch.parts.front().stage].name), "stage", launch.span,
+        std::move(arguments));
   }
 }
 

@@ -12,7 +12,8 @@ namespace dbc::driver {
 
 /// Collects the launches of batches as an object of the Trace Event Format: nested complete events of one
 /// thread, a batch around when it was scheduled and its launches, in microseconds since the first batch
-/// began. It grows with each launch.
+/// began. A loop that a device runs at once is one launch, called after its first stage, with the counts of
+/// all its stages. It grows with each launch.
 class Trace {
 public:
   /// `model` and `entry` name the process and the thread.
