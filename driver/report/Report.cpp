@@ -41,11 +41,18 @@ llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry
                             {"stages", std::move(rows)}};
 }
 
-/// What a page shows of a run beside its counts, and a drawing; nothing where neither is asked for.
-class Shown {
+/// All that is found of a model.
+struct Report {
+  llvm::json::Object json;     ///< what --json prints
+  llvm::json::Object pageData; ///< what the page, and the drawing, have beside it
+  Exit exit = kFine;           ///< kUserError: some inputs are wrong, of which there is a report all the same
+};
+
+/// Collects what a page shows of a run beside its counts, and a drawing; nothing where neither is asked for.
+class PageDataOfRun {
 public:
   /// `runner` is borrowed, and from now on timed where there is to be a page.
-  Shown(const Options &options, LoggedRunner &runner, const EntryCode &entry)
+  PageDataOfRun(const Options &options, LoggedRunner &runner, const EntryCode &entry)
       : runner(runner), page(!options.pageOutput.empty()), drawn(page || !options.drawingOutput.empty()),
         emulated(options.model.target == "cuda-on-cpu"), drawing(runner.info, entry) {
     if (!page)
@@ -67,12 +74,12 @@ public:
     if (page)
       timeline.predict(program, prediction);
   }
-  /// Puts what there is to be seen into `data`, with predictions of a path.
-  void finish(llvm::json::Object &data, std::optional<cost::DevicePath> path = std::nullopt) const {
+  /// Puts it into `pageData`, with predictions of a path.
+  void finish(llvm::json::Object &pageData, std::optional<cost::DevicePath> path = std::nullopt) const {
     if (page)
-      data["timeline"] = timeline.json(path, measured());
+      pageData["timeline"] = timeline.json(path, measured());
     if (drawn)
-      data["drawing"] = llvm::json::Object{{"words", drawing.words()}, {"svg", drawing.svg()}};
+      pageData["drawing"] = llvm::json::Object{{"words", drawing.words()}, {"svg", drawing.svg()}};
   }
 
 private:
@@ -108,15 +115,15 @@ static Exit eachBatch(const Options &options,
   }
 }
 
-/// Runs the input and counts. `seen` gets what is not counted.
-static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json,
-                  llvm::json::Object &seen) {
+/// Runs the input and counts. What it returns is about all of it: of inputs that are wrong the report's
+/// `exit` tells.
+static Exit count(const Options &options, ModelUnit &unit, Report &report) {
   LoadedModel loaded;
   int32_t entry = -1;
   if (Exit exit = load(options, unit, loaded, entry))
     return exit;
   LoggedRunner runner(loaded.model, entry, options.threads, loaded.device());
-  Shown shown(options, runner, loaded.model.code().entries[entry]);
+  PageDataOfRun pageData(options, runner, loaded.model.code().entries[entry]);
   int64_t inputs = 0, batches = 0;
   Status wrong; // with the first line that is
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
@@ -125,7 +132,7 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
       return fail(status);
     inputs += static_cast<int64_t>(lines.size());
     ++batches;
-    shown.add(results);
+    pageData.add(results);
     for (const LineResult &result : results)
       if (wrong.ok())
         wrong = result.status;
@@ -134,17 +141,17 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
   if (exit)
     return exit;
   if (batches > 0)
-    shown.finish(seen);
+    pageData.finish(report.pageData);
   const RunProfile &profile = runner.profile;
   const EntryInfo &info = loaded.info().entries[entry];
-  json["run"] = profileJson(profile, info, inputs, batches);
+  report.json["run"] = profileJson(profile, info, inputs, batches);
   if (!options.json)
     llvm::outs() << "\n`" << info.name << "` on " << inputs << " inputs, " << profile.nodes << " nodes, in "
                  << batches << (batches == 1 ? " batch" : " batches") << ":\n"
                  << profile_table(profile);
   if (!wrong.ok()) {
     printError(wrong.message);
-    return kUserError;
+    report.exit = kUserError;
   }
   return kFine;
 }
@@ -175,8 +182,7 @@ static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Ob
 
 /// Schedules the input on the CPU, which tells the rows of each level, and predicts what its batches take on
 /// a device. Computes it only where computed values say which rows there are, or a page shows its times.
-static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::Object &json,
-                         llvm::json::Object &seen) {
+static Exit predictInput(const Options &options, ModelUnit &device, Report &report) {
   llvm::Expected<cost::DeviceConstants> constants = cost::readDevice(surroundings().devices, options.device);
   if (!constants)
     return fail(constants.takeError());
@@ -195,7 +201,7 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
     return exit;
   const cost::EntryPredictor predictor(std::move(*constants), *kernels, loaded.info().entries[entry].name);
   LoggedRunner runner(loaded.model, entry, /*threads=*/1);
-  Shown shown(options, runner, loaded.model.code().entries[entry]);
+  PageDataOfRun pageData(options, runner, loaded.model.code().entries[entry]);
   runner.log.compute = predictor.program().masked || !options.pageOutput.empty();
   runner.logLaunches();
   runner.session.limit_sub_batch(options.batch); // a device computes a batch as one sub-batch
@@ -208,8 +214,8 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
       if (!result.status.ok())
         return fail(result.status);
     batches.push_back(predictor.predict(runner.log, runner.profile.stages, int64_t(lines.size())));
-    shown.add(results);
-    shown.predict(predictor.program(), batches.back());
+    pageData.add(results);
+    pageData.predict(predictor.program(), batches.back());
     batches.back().forgetTimeSteps();
     return kFine;
   });
@@ -222,16 +228,15 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
   const cost::Prediction prediction = mean(batches);
   if (!options.json)
     print(llvm::outs() << "\n", predictor.device(), predictor.program(), prediction);
-  json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
-  shown.finish(seen, prediction.choice());
+  report.json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
+  pageData.finish(report.pageData, prediction.choice());
   return kFine;
 }
 
 /// Writes the page and the drawing, those that are asked for.
-static llvm::Error writeSeen(const Options &options, const ModelUnit &unit, const llvm::json::Object &json,
-                             llvm::json::Object seen) {
+static llvm::Error writePageAndDrawing(const Options &options, const ModelUnit &unit, const Report &report) {
   if (!options.drawingOutput.empty()) {
-    const llvm::json::Object *drawing = seen.getObject("drawing");
+    const llvm::json::Object *drawing = report.pageData.getObject("drawing");
     if (!drawing)
       return llvm::createStringError(options.countInput + ": has no inputs to draw");
     if (llvm::Error error = writeFile(options.drawingOutput, *drawing->getString("svg")))
@@ -239,11 +244,12 @@ static llvm::Error writeSeen(const Options &options, const ModelUnit &unit, cons
   }
   if (options.pageOutput.empty())
     return llvm::Error::success();
-  for (const auto &[name, value] : json)
-    seen[name] = value;
-  if (llvm::Error error = addSources(seen, commandLine(options.model, /*how=*/true), unit.files()))
+  llvm::json::Object all = report.pageData;
+  for (const auto &[name, value] : report.json)
+    all[name] = value;
+  if (llvm::Error error = addSources(all, commandLine(options.model, /*how=*/true), unit.files()))
     return error;
-  return writePage(options.pageOutput, std::move(seen));
+  return writePage(options.pageOutput, std::move(all));
 }
 
 Exit reportCommand(const Options &options) {
@@ -267,7 +273,8 @@ Exit reportCommand(const Options &options) {
   mlir::OwningOpRef<mlir::ModuleOp> dyn;
   if (Exit exit = unit.transform("dyn", dyn))
     return exit;
-  llvm::json::Object json;
+  Report report;
+  llvm::json::Object &json = report.json;
   json["model"] = unit.meaning().getSymName()->str();
   json["moved_products"] = movesToJson(*batch);
   if (!options.json)
@@ -297,19 +304,18 @@ Exit reportCommand(const Options &options) {
   if (options.model.device)
     if (Exit exit = reportDevice(options, unit, json))
       return exit;
-  llvm::json::Object seen;
-  Exit exit = kFine;
-  if (!options.device.empty())
-    exit = predictInput(options, unit, json, seen);
-  else if (!options.countInput.empty())
-    exit = count(options, unit, json, seen);
-  // Of inputs of which some are wrong there is a report all the same.
-  if (exit == kFine || json.get("run"))
-    if (llvm::Error error = writeSeen(options, unit, json, std::move(seen)))
-      return fail(std::move(error));
+  if (!options.device.empty()) {
+    if (Exit exit = predictInput(options, unit, report))
+      return exit;
+  } else if (!options.countInput.empty()) {
+    if (Exit exit = count(options, unit, report))
+      return exit;
+  }
+  if (llvm::Error error = writePageAndDrawing(options, unit, report))
+    return fail(std::move(error));
   if (options.json)
-    llvm::outs() << llvm::json::Value(std::move(json)) << "\n";
-  return exit;
+    llvm::outs() << llvm::json::Value(std::move(report.json)) << "\n";
+  return report.exit;
 }
 
 } // namespace dbc::driver
