@@ -3,6 +3,7 @@
 #include "driver/report/ReportPage.h"
 #include "driver/Files.h"
 #include "driver/surroundings/Surroundings.h"
+#include "frontend/syntax/Words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,6 +12,25 @@ namespace dbc::driver {
 
 /// What report.html has in place of the data.
 static constexpr llvm::StringLiteral kDataPlace = "@REPORT_DATA@";
+
+/// Reserved words and comments of a text, as JavaScript counts: in units of UTF-16.
+static void addWords(llvm::StringRef text, llvm::json::Object &source) {
+  llvm::json::Array words, comments;
+  size_t byte = 0, unit = 0;
+  auto unitOf = [&](size_t wanted) {
+    for (; byte < wanted; ++byte) {
+      const auto c = static_cast<unsigned char>(text[byte]);
+      unit += (c & 0xc0) == 0x80 ? 0 : c >= 0xf0 ? 2 : 1;
+    }
+    return static_cast<int64_t>(unit);
+  };
+  for (const frontend::WordSpan &span : frontend::findWords(text)) {
+    const int64_t begin = unitOf(span.begin), end = unitOf(span.end);
+    (span.comment ? comments : words).push_back(llvm::json::Array{begin, end});
+  }
+  source["words"] = std::move(words);
+  source["comments"] = std::move(comments);
+}
 
 llvm::Error addSources(llvm::json::Object &data, const std::string &command,
                        const std::vector<std::string> &files) {
@@ -21,8 +41,11 @@ llvm::Error addSources(llvm::json::Object &data, const std::string &command,
     llvm::Expected<std::string> text = readFile(file);
     if (!text)
       return text.takeError();
-    sources.push_back(llvm::json::Object{
-        {"name", valid(llvm::sys::path::filename(file))}, {"path", valid(file)}, {"text", valid(*text)}});
+    const std::string shown = valid(*text);
+    llvm::json::Object source{
+        {"name", valid(llvm::sys::path::filename(file))}, {"path", valid(file)}, {"text", shown}};
+    addWords(shown, source);
+    sources.push_back(std::move(source));
   }
   data["command"] = valid(command);
   data["sources"] = std::move(sources);

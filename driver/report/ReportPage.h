@@ -10,8 +10,8 @@
 
 namespace dbc::driver {
 
-/// Adds to a report's data what only the page has: the command, and the sources from `files`, the model last
-/// there and first here. Fails where one cannot be read.
+/// Adds to a report's data what only the page has (docs/report-page.schema.json): the command, and the
+/// sources from `files`, the model last there and first here. Fails where one cannot be read.
 llvm::Error addSources(llvm::json::Object &data, const std::string &command,
                        const std::vector<std::string> &files);
 

@@ -40,9 +40,8 @@ public:
   void add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs);
   /// What the batch that was added last is predicted to take.
   void predict(const cost::ProgramShape &program, const cost::Prediction &prediction);
-  /// For the page: {"words", "device", "stages": [{"stage", "steps": [{"rows", "bytes_read", "bytes_written",
-  /// "ns", "predicted_us"}], "left_out"}], "first_batch"}. "device" tells whether there are predictions,
-  /// which are those of `path`; bounded, whatever was run. `measured` says where times were.
+  /// The page's "timeline", see docs/report-page.schema.json; bounded, whatever was run. Predictions are
+  /// those of `path`, if any. `measured` says where times were.
   llvm::json::Object json(std::optional<cost::DevicePath> path, const std::string &measured) const;
 
 private:
