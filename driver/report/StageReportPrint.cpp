@@ -10,11 +10,19 @@ using namespace mlir;
 
 namespace dbc::driver {
 
-/// Which rows there is memory for at once.
-static std::string keptRows(const MemoryReport &memory) {
+/// How long rows are kept.
+static std::string keptWords(const MemoryReport &memory) {
   if (memory.live == 0)
-    return "kept to the end";
-  return memory.live == 1 ? "kept for its level" : "kept for " + std::to_string(memory.live) + " levels";
+    return "to the end";
+  return memory.live == 1 ? "for its level" : "for " + std::to_string(memory.live) + " levels";
+}
+
+/// What a table has a slot for.
+static std::string slotWords(const TableReport &table) {
+  std::string words = "each node or input";
+  for (const std::string &key : table.keys)
+    words += ", " + key;
+  return words;
 }
 
 /// A line a stage, in columns.
@@ -69,14 +77,12 @@ static void printKept(llvm::raw_ostream &out, const std::vector<StageReport> &st
 void print(llvm::raw_ostream &out, const ProgramReport &program, bool all) {
   out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size()
       << " stages\n";
-  for (const TableReport &table : program.tables) {
-    out << "  table of `" << table.cell << "` (" << table.location << "): a slot for each node or input";
-    for (const std::string &key : table.keys)
-      out << ", " << key;
-    out << "; " << KeyTable::kBytes << " bytes a slot\n";
-  }
+  for (const TableReport &table : program.tables)
+    out << "  table of `" << table.cell << "` (" << table.location << "): a slot for " << slotWords(table)
+        << "; " << KeyTable::kBytes << " bytes a slot\n";
   for (const MemoryReport &memory : program.memory)
-    out << "  memory: " << memory.bytes << " bytes for " << memory.rows << ", " << keptRows(memory) << "\n";
+    out << "  memory: " << memory.bytes << " bytes for " << memory.rows << ", kept " << keptWords(memory)
+        << "\n";
   if (all) {
     for (const StageReport &stage : program.stages)
       printStage(out, stage);
@@ -129,6 +135,7 @@ llvm::json::Value toJson(const ProgramReport &program) {
   for (const TableReport &table : program.tables)
     tables.push_back(llvm::json::Object{{"cell", table.cell},
                                         {"keys", llvm::json::Array(table.keys)},
+                                        {"slot", slotWords(table)},
                                         {"slot_bytes", KeyTable::kBytes},
                                         {"location", inJson(table.location)}});
   llvm::json::Array repeats;
@@ -149,8 +156,8 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                       {"mend", inJson(each.mend)}});
   llvm::json::Array memory;
   for (const MemoryReport &rows : program.memory)
-    memory.push_back(
-        llvm::json::Object{{"rows", inJson(rows.rows)}, {"bytes", rows.bytes}, {"live", rows.live}});
+    memory.push_back(llvm::json::Object{
+        {"rows", inJson(rows.rows)}, {"bytes", rows.bytes}, {"live", rows.live}, {"kept", keptWords(rows)}});
   llvm::json::Array storages;
   for (const StorageReport &storage : program.storages) {
     llvm::json::Array parts;
