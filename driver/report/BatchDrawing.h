@@ -3,8 +3,7 @@
 // A drawing of the structure of a batch: its inputs' nodes and the references between them.
 #pragma once
 
-#include <dbc/batch.h>
-#include <dbc/model.h>
+#include "driver/report/BatchGraph.h"
 #include <string>
 #include <vector>
 
@@ -25,28 +24,10 @@ public:
   /// An SVG document, which has its own colours for a light and a dark page.
   std::string svg() const;
 
-  struct Node {
-    int32_t data = 0, constructor = 0, number = 0; ///< `number` within its data type and the batch
-    int32_t level = 0; ///< references down to a node without any; -1: they lead into a cycle
-    double x = 0, y = 0;
-    std::string name; ///< "node 7 (Leaf)"
-  };
-  struct Edge {
-    int32_t from = 0, to = 0; ///< numbers of nodes in their input
-    std::string field;
-  };
-  struct Input {
-    int64_t number = 0; ///< among all that were added, from 1
-    std::vector<Node> nodes;
-    std::vector<Edge> edges;
-    std::vector<int32_t> arguments; ///< numbers of nodes that arguments refer to
-    double width = 0, height = 0;
-  };
-
 private:
   const ModelInfo &info_;
   const EntryCode &entry_;
-  std::vector<Input> drawn_;
+  std::vector<InputGraph> drawn_;
   int64_t drawnNodes_ = 0, inputs_ = 0, nodes_ = 0, failed_ = 0;
   int64_t cut_ = 0; ///< nodes of the first input that are not drawn
   bool full_ = false;
