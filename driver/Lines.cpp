@@ -1,7 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/Lines.h"
-#include <chrono>
 
 namespace dbc::driver {
 
@@ -32,19 +31,6 @@ Status LineRunner::compute(std::vector<LineResult> &results) {
 
 void LineRunner::print(LineResult &result) const {
   result.json = result.status.ok() ? to_json(result.value, entry.result, real) : error_json(result.status);
-}
-
-static int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-Status LoggedRunner::computeBatch() {
-  whole.begin = nowNs();
-  Status status = CompiledRunner::computeBatch();
-  whole.length = nowNs() - whole.begin;
-  return status;
 }
 
 LineResult CompiledRunner::result(int32_t input) {

@@ -109,19 +109,6 @@ protected:
   LineResult result(int32_t input) override;
 };
 
-/// The same, whose launches may be written down.
-class LoggedRunner : public CompiledRunner {
-public:
-  using CompiledRunner::CompiledRunner;
-  /// From now on `log` has the launches of the last batch, and `whole` when it was run.
-  void logLaunches() { session.log_launches(&log); }
-  LaunchLog log;
-  TimeSpan whole;
-
-protected:
-  Status computeBatch() override;
-};
-
 /// What the oracle reads parameters through; `weights` is borrowed.
 oracle::WeightsView weightsView(const Weights &weights);
 

@@ -7,7 +7,8 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
-#include "driver/report/Trace.h"
+#include "driver/profile/LoggedRunner.h"
+#include "driver/profile/ProfileTrace.h"
 #include "driver/surroundings/Surroundings.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/Format.h"
@@ -122,7 +123,7 @@ public:
     logLaunches();
   }
   /// From now on; `to` is borrowed.
-  void trace(Trace &to) {
+  void trace(ProfileTrace &to) {
     traced = &to;
     logLaunches();
   }
@@ -147,7 +148,7 @@ protected:
 private:
   std::optional<cost::EntryPredictor> predictor;
   bool shares = false;
-  Trace *traced = nullptr;
+  ProfileTrace *traced = nullptr;
   PredictedProfile predicted;
 };
 
@@ -178,7 +179,7 @@ Exit runCommand(const Options &options) {
   ProfiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.isProfiled());
-  Trace trace(loaded.info().name, runner.entry.name);
+  ProfileTrace trace(loaded.info().name, runner.entry.name);
   if (!options.traceOutput.empty())
     runner.trace(trace);
   if (constants) {

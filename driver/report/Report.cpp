@@ -6,7 +6,7 @@
 #include "cost/EntryPredictor.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "driver/Lines.h"
+#include "driver/profile/LoggedRunner.h"
 #include "driver/report/BatchDrawing.h"
 #include "driver/report/DeviceReport.h"
 #include "driver/report/ReportPage.h"

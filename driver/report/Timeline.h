@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cost/DeviceCost.h"
+#include "driver/profile/TimedLaunches.h"
 #include "llvm/Support/JSON.h"
 #include <dbc/profile.h>
 #include <optional>
@@ -11,27 +12,6 @@
 #include <vector>
 
 namespace dbc::driver {
-
-/// One timed launch of a stage, or of a loop that a device runs at once.
-struct TimedLaunch {
-  struct Part {
-    int32_t stage = 0;
-    int64_t rows = 0; ///< of all time steps
-  };
-  std::vector<Part> parts; ///< its stages, by their numbers; of the first the rows may be 0
-  int32_t step = 0;        ///< its first time step in its sub-batch, from 0
-  int32_t steps = 1;       ///< time steps that it computes
-  TimeSpan span;
-
-  /// Of all its stages and time steps.
-  int64_t rows() const;
-};
-
-/// The launches of a log that was timed, by the time when they began.
-std::vector<TimedLaunch> timedLaunches(const LaunchLog &log);
-
-/// A stage as reports name it: "encode.Node" of "stage.encode.Node".
-llvm::StringRef reportedName(const char *stage);
 
 /// Sums over batches what each stage did in each of its time steps.
 class Timeline {

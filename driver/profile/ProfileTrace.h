@@ -3,7 +3,7 @@
 // A profile as a trace that Perfetto and chrome://tracing open.
 #pragma once
 
-#include "driver/report/Timeline.h"
+#include "driver/profile/TimedLaunches.h"
 #include "llvm/Support/JSON.h"
 #include <dbc/profile.h>
 #include <string>
@@ -14,10 +14,10 @@ namespace dbc::driver {
 /// thread, a batch around when it was scheduled and its launches, in microseconds since the first batch
 /// began. A loop that a device runs at once is one launch, called after its first stage, with the counts of
 /// all its stages. It grows with each launch.
-class Trace {
+class ProfileTrace {
 public:
   /// `model` and `entry` name the process and the thread.
-  Trace(const std::string &model, const std::string &entry);
+  ProfileTrace(const std::string &model, const std::string &entry);
   /// A batch of so many inputs whose log was timed and that took `whole`; `profile` is that of it, or of it
   /// and others.
   void add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs);

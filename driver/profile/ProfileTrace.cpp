@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/report/Trace.h"
+#include "driver/profile/ProfileTrace.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace dbc::driver {
@@ -8,7 +8,7 @@ namespace dbc::driver {
 // All events are of one thread of one process.
 constexpr int64_t kProcess = 1, kThread = 1;
 
-Trace::Trace(const std::string &model, const std::string &entry) {
+ProfileTrace::ProfileTrace(const std::string &model, const std::string &entry) {
   auto name = [&](const char *what, const std::string &called) {
     add(llvm::json::Object{{"name", what},
                            {"ph", "M"},
@@ -20,12 +20,12 @@ Trace::Trace(const std::string &model, const std::string &entry) {
   name("thread_name", entry);
 }
 
-void Trace::add(llvm::json::Object event) {
+void ProfileTrace::add(llvm::json::Object event) {
   llvm::raw_string_ostream(events_) << (events_.empty() ? "" : ",\n") << llvm::json::Value(std::move(event));
 }
 
-void Trace::add(llvm::StringRef name, llvm::StringRef category, const TimeSpan &span,
-                llvm::json::Object arguments) {
+void ProfileTrace::add(llvm::StringRef name, llvm::StringRef category, const TimeSpan &span,
+                       llvm::json::Object arguments) {
   add(llvm::json::Object{{"name", name.str()},
                          {"cat", category.str()},
                          {"ph", "X"},
@@ -36,7 +36,8 @@ void Trace::add(llvm::StringRef name, llvm::StringRef category, const TimeSpan &
                          {"args", std::move(arguments)}});
 }
 
-void Trace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs) {
+void ProfileTrace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole,
+                       int64_t inputs) {
   if (batches_++ == 0)
     begin_ = whole.begin;
   add("batch " + std::to_string(batches_), "batch", whole, llvm::json::Object{{"inputs", inputs}});
@@ -68,7 +69,7 @@ void Trace::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan 
   }
 }
 
-std::string Trace::text() const {
+std::string ProfileTrace::text() const {
   return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + events_ + "\n]}\n";
 }
 
