@@ -483,6 +483,46 @@ private:
   Options &o;
 };
 
+/// Why options do not go together: the first reason, or an empty text.
+std::string clashOf(const Options &o, const CLI::App &app) {
+  const bool run = app.got_subcommand("run"), report = app.got_subcommand("report"),
+             weights = app.got_subcommand("weights");
+  const bool onDevice = o.model.target == "cuda" || o.model.target == "cuda-on-cpu";
+  const std::pair<bool, std::string> clashes[] = {
+      {o.model.f64 && o.model.bf16, "`--weights bf16` goes with `--real f32` alone"},
+      {o.model.train && o.model.device,
+       "`--mode train` goes with `--target cpu` alone: gradients on a GPU are not supported yet"},
+      {!o.model.train && !o.model.gradients.empty(), "`--gradient` goes with `--mode train` alone"},
+      {!o.model.train && o.model.recompute != "none", "`--recompute` goes with `--mode train` alone"},
+      {o.model.tf32 && (o.model.f64 || !o.model.device),
+       "`--gpu-math tf32` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`, and "
+       "with `--real f32`"},
+      {o.model.gpuBlas != "never" && !o.model.device,
+       "`--gpu-blas " + o.model.gpuBlas +
+           "` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`"},
+      {report && o.countInput.empty() && !o.device.empty(),
+       "`--device` predicts what `--input FILE` has, which is not there"},
+      {report && o.countInput.empty() && !o.drawingOutput.empty(),
+       "`--svg` draws what `--input FILE` has, which is not there"},
+      {weights && o.mapping.empty() && !o.suggest,
+       "`weights map` wants `--mapping FILE`, or `--suggest` to propose one"},
+      {weights && o.output.empty() && !o.suggest,
+       "`--mapping` goes with `-o FILE.safetensors`, where the weights are written"},
+      {o.shared && (!o.output.empty() || !o.emit.empty() || o.saveTemps || o.cInterface),
+       "`--shared` writes into the cache: it goes without `-o`, `--emit`, `--save-temps` and "
+       "`--c-interface`"},
+      {run && o.watch && o.input == "-", "`--watch` reads the input again: it goes with `--input FILE`"},
+      // A trace alone would not show predictions.
+      {run && !o.device.empty() && ((!o.profile && o.profileOutput.empty()) || !onDevice || o.model.f64),
+       "`--device` puts predictions beside what a GPU's profile measured: it goes with `--profile` or "
+       "`--profile-json`, with `--target cuda` or `cuda-on-cpu`, and with `--real f32`"},
+  };
+  for (const auto &[clashing, why] : clashes)
+    if (clashing)
+      return why;
+  return "";
+}
+
 int dispatch(int argc, char **argv) {
   CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
   app.set_version_flag("--version", "dbc " DBC_VERSION);
@@ -499,60 +539,8 @@ int dispatch(int argc, char **argv) {
     std::cerr << "dbc: error: " << describeMistake(error, app, argc, argv) << "\n";
     return kUsage;
   }
-  if (options.model.f64 && options.model.bf16) {
-    std::cerr << "dbc: error: `--weights bf16` goes with `--real f32` alone\n";
-    return kUsage;
-  }
-  if (options.model.train && options.model.device) {
-    std::cerr << "dbc: error: `--mode train` goes with `--target cpu` alone: gradients on a GPU are not "
-                 "supported yet\n";
-    return kUsage;
-  }
-  if ((!options.model.gradients.empty() || options.model.recompute != "none") && !options.model.train) {
-    std::cerr << "dbc: error: `" << (options.model.gradients.empty() ? "--recompute" : "--gradient")
-              << "` goes with `--mode train` alone\n";
-    return kUsage;
-  }
-  if (options.model.tf32 && (options.model.f64 || !options.model.device)) {
-    std::cerr << "dbc: error: `--gpu-math tf32` is about kernels: it goes with a `--target` that has "
-                 "`cuda` or `cuda-on-cpu`, and with `--real f32`\n";
-    return kUsage;
-  }
-  if (options.model.gpuBlas != "never" && !options.model.device) {
-    std::cerr << "dbc: error: `--gpu-blas " << options.model.gpuBlas
-              << "` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`\n";
-    return kUsage;
-  }
-  if (app.got_subcommand("report") && options.countInput.empty() &&
-      (!options.device.empty() || !options.drawingOutput.empty())) {
-    std::cerr << "dbc: error: `" << (options.device.empty() ? "--svg` draws" : "--device` predicts")
-              << " what `--input FILE` has, which is not there\n";
-    return kUsage;
-  }
-  if (app.got_subcommand("weights") && options.mapping.empty() && !options.suggest) {
-    std::cerr << "dbc: error: `weights map` wants `--mapping FILE`, or `--suggest` to propose one\n";
-    return kUsage;
-  }
-  if (app.got_subcommand("weights") && options.output.empty() && !options.suggest) {
-    std::cerr << "dbc: error: `--mapping` goes with `-o FILE.safetensors`, where the weights are written\n";
-    return kUsage;
-  }
-  if (options.shared &&
-      (!options.output.empty() || !options.emit.empty() || options.saveTemps || options.cInterface)) {
-    std::cerr << "dbc: error: `--shared` writes into the cache: it goes without `-o`, `--emit`, "
-                 "`--save-temps` and `--c-interface`\n";
-    return kUsage;
-  }
-  if (options.watch && app.got_subcommand("run") && options.input == "-") {
-    std::cerr << "dbc: error: `--watch` reads the input again: it goes with `--input FILE`\n";
-    return kUsage;
-  }
-  const bool onDevice = options.model.target == "cuda" || options.model.target == "cuda-on-cpu";
-  if (app.got_subcommand("run") && !options.device.empty() &&
-      (!options.isProfiled() || !onDevice || options.model.f64)) {
-    std::cerr << "dbc: error: `--device` puts predictions beside what a GPU's profile measured: it goes with "
-                 "`--profile` or `--profile-json`, with `--target cuda` or `cuda-on-cpu`, and with `--real "
-                 "f32`\n";
+  if (const std::string clash = clashOf(options, app); !clash.empty()) {
+    std::cerr << "dbc: error: " << clash << "\n";
     return kUsage;
   }
   for (const Command &command : line.commands)
