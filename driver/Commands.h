@@ -43,7 +43,7 @@ struct Options {
   bool trace = false;               ///< interpret
   bool profile = false;             ///< run
   std::string profileOutput;        ///< run: a file for the profile as JSON, empty for none
-  std::string traceOutput;          ///< run: a file for the profile as a trace, empty for none
+  std::string profileTraceOutput;   ///< run: a file for the profile as a trace, empty for none
   std::string pageOutput;           ///< report: a file for the page, empty for none
   std::string drawingOutput;        ///< report: a file for the drawing, empty for none
   TrainOptions train;               ///< train; its weights and seed are those above
@@ -58,7 +58,7 @@ struct Options {
   bool formatCheck = false;         ///< fmt
 
   /// Whether a profile is asked for, in whatever form.
-  bool isProfiled() const { return profile || !profileOutput.empty() || !traceOutput.empty(); }
+  bool isProfiled() const { return profile || !profileOutput.empty() || !profileTraceOutput.empty(); }
 };
 
 Exit compileCommand(const Options &options);

@@ -180,7 +180,7 @@ Exit runCommand(const Options &options) {
   runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.isProfiled());
   ProfileTrace trace(loaded.info().name, runner.entry.name);
-  if (!options.traceOutput.empty())
+  if (!options.profileTraceOutput.empty())
     runner.trace(trace);
   if (constants) {
     mlir::OwningOpRef<mlir::ModuleOp> kernels;
@@ -206,8 +206,8 @@ Exit runCommand(const Options &options) {
   if (!options.profileOutput.empty())
     if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile, predicted) + "\n"))
       return fail(std::move(error));
-  if (!options.traceOutput.empty())
-    if (llvm::Error error = writeFile(options.traceOutput, trace.text()))
+  if (!options.profileTraceOutput.empty())
+    if (llvm::Error error = writeFile(options.profileTraceOutput, trace.text()))
       return fail(std::move(error));
   return exit;
 }

@@ -276,7 +276,7 @@ private:
         ->check(CLI::Range(1, 1 << 30).description(""));
     run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");
     run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
-    run->add_option("--profile-trace", o.traceOutput,
+    run->add_option("--profile-trace", o.profileTraceOutput,
                     "write when each launch ran to a file that Perfetto and chrome://tracing open");
     run->add_option(
            "--device", o.device,

@@ -11,7 +11,7 @@ constexpr size_t kMostTimeSteps = 1000, kMostLaunches = 3000;
 void Timeline::add(const LaunchLog &log, const RunProfile &profile, const TimeSpan &whole, int64_t inputs) {
   stages_.resize(profile.stages.size());
   for (size_t number = 0; number < stages_.size(); ++number) {
-    Stage &stage = stages_[number];
+    StageSteps &stage = stages_[number];
     const StageProfile &did = profile.stages[number];
     stage.name = reportedName(did.name).str();
     if (did.rows > 0) {
@@ -31,7 +31,7 @@ void Timeline::add(const LaunchLog &log, const RunProfile &profile, const TimeSp
     readFirst(log, stages_, whole, inputs, first_);
 }
 
-void Timeline::readFirst(const LaunchLog &log, const std::vector<Stage> &stages, const TimeSpan &whole,
+void Timeline::readFirst(const LaunchLog &log, const std::vector<StageSteps> &stages, const TimeSpan &whole,
                          int64_t inputs, llvm::json::Object &first) {
   llvm::json::Array schedules, launches;
   for (const LaunchLog::SubBatch &subBatch : llvm::ArrayRef(log.sub_batches).take_front(kMostLaunches))
@@ -54,7 +54,7 @@ void Timeline::readFirst(const LaunchLog &log, const std::vector<Stage> &stages,
 
 void Timeline::predict(const cost::ProgramShape &program, const cost::Prediction &prediction) {
   for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels)) {
-    auto stage = llvm::find_if(stages_, [&](const Stage &each) { return each.name == kernel.name; });
+    auto stage = llvm::find_if(stages_, [&](const StageSteps &each) { return each.name == kernel.name; });
     if (stage == stages_.end())
       continue;
     for (auto [step, us] : llvm::zip(stage->steps, found.timeStepUs)) {
@@ -67,7 +67,7 @@ void Timeline::predict(const cost::ProgramShape &program, const cost::Prediction
 
 llvm::json::Object Timeline::json(std::optional<cost::DevicePath> path, const std::string &measured) const {
   llvm::json::Array stages;
-  for (const Stage &stage : stages_) {
+  for (const StageSteps &stage : stages_) {
     if (stage.steps.empty())
       continue;
     llvm::json::Array steps;

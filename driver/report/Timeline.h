@@ -30,14 +30,14 @@ private:
     cost::PathTimes us{};
     bool predicted = false;
   };
-  struct Stage {
+  struct StageSteps {
     std::string name;
     double read = 0, written = 0; ///< bytes for a row
     std::vector<Step> steps;
   };
-  static void readFirst(const LaunchLog &log, const std::vector<Stage> &stages, const TimeSpan &whole,
+  static void readFirst(const LaunchLog &log, const std::vector<StageSteps> &stages, const TimeSpan &whole,
                         int64_t inputs, llvm::json::Object &first);
-  std::vector<Stage> stages_;
+  std::vector<StageSteps> stages_;
   llvm::json::Object first_;
   int64_t batches_ = 0;
 };
