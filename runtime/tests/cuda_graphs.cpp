@@ -591,19 +591,4 @@ TEST_F(CudaGraphs, ElementsAreSyncedOnlyWhereAsked) {
   }
 }
 
-// An entry whose launches cannot be a graph has them one by one: it collects none.
-using CudaWithoutGraphs = CudaContext;
-TEST_F(CudaWithoutGraphs, LaunchesOneByOne) {
-  dbc::Session session(model_);
-  Context context(on_);
-  context.choose_path(Path::Graph);
-  session.compute_on(&context);
-  fill(20);
-  ASSERT_TRUE(session.run(0, batch_).ok());
-  EXPECT_TRUE(right(session));
-  EXPECT_EQ(context.path(), Path::Levels);
-  EXPECT_EQ(context.launches(), 1);
-  EXPECT_EQ(context.graphs().made(), 0);
-}
-
 } // namespace
