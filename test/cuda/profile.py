@@ -29,10 +29,23 @@ def main():
 
     def profile_of(lengths):
         """The stages by their names, and what is said of the whole."""
-        subprocess.run([dbc, "run", model, *write(lengths), "--target", "cuda-on-cpu", "--profile-json", result],
+        trace = os.path.join(folder, "trace.json")
+        subprocess.run([dbc, "run", model, *write(lengths), "--target", "cuda-on-cpu", "--profile-json", result, "--profile-trace", trace],
                        check=True, stdout=subprocess.DEVNULL)
         with open(result) as file:
             profile = json.load(file)
+        with open(trace) as file:
+            launches = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "stage"]
+        # Each launch has the rows of the stages that it computed, and no other.
+        for launch in launches:
+            assert launch["args"]["rows"] > 0 and len(set(launch["args"]["stages"])) == len(launch["args"]["stages"]), launch
+            assert launch["args"]["stages"] in ([FIRST, SECOND], [launch["name"]]), launch
+        assert sum(launch["args"]["stages"] == [FIRST, SECOND] for launch in launches) == 1
+        for stage in profile["stages"]:
+            of = [launch for launch in launches if stage["name"] == "stage." + launch["name"]]
+            assert abs(sum(launch["dur"] for launch in of) * 1e3 - stage["ns"]) < 1 + len(of), stage
+        for count in "rows", "operations", "bytes_read":
+            assert sum(launch["args"][count] for launch in launches) == sum(stage[count] for stage in profile["stages"]), count
         return {stage["name"].removeprefix("stage."): stage for stage in profile["stages"]}, profile["predicted"]
 
     def report_of(lengths, path):
