@@ -324,6 +324,7 @@ private:
         ->type_name("NAME|FILE");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")
         ->check(CLI::Range(1, 1 << 30).description(""));
+    addReal(report);
     addMode(report, "train reports on losses with their gradients, and what is kept for these");
     addTables(report);
     addTarget(report);
