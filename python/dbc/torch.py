@@ -7,7 +7,6 @@
 """
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,14 @@ class _Names(torch.nn.Module):
 
 class Parameters(torch.nn.Module):
     """A model's parameters as those of PyTorch, in the same memory: what either side changes the other one has. float32, on the
-    CPU. One object for each model: `parameters_of(model)`."""
+    CPU. One object for each model: `parameters_of(model)`.
+
+    The model takes over what was changed before whatever it is used for next. It goes by the versions that PyTorch counts, so
+    what is written through `.data` or a NumPy view of a parameter is not seen before another change is."""
 
     def __init__(self, model):
         super().__init__()
-        self._loaded = model._loaded
-        self._views = {}
+        self._views = {}  # and no model: that has this
         for number, (path, _, is_const) in enumerate(model._code.described["params"]):
             if is_const:
                 continue
@@ -43,37 +44,33 @@ class Parameters(torch.nn.Module):
                 if folder not in at._modules:
                     at.add_module(folder, _Names())
                 at = at._modules[folder]
-            parameter = torch.nn.Parameter(torch.from_numpy(self._loaded.param_view(number)))
+            parameter = torch.nn.Parameter(torch.from_numpy(model._loaded.param_view(number)))
             # Names like `type` mean something in a module.
             at.register_parameter(name + "_" if hasattr(at, name) else name, parameter)
             self._views[path] = parameter
         self._places = {path: each.data_ptr() for path, each in self._views.items()}
-        self._versions = None
-        self.renew()
+        self._versions = self._versions_now()
 
-    def renew(self) -> None:
-        """Has the model compute with what the parameters are; done before each run where PyTorch says that they have changed."""
+    def _versions_now(self):
+        return [each._version for each in self._views.values()]
+
+    def _changed(self):
+        """Whether PyTorch says that a parameter has changed since this was asked before: the model asks before it is used."""
         for path, each in self._views.items():
             if each.data_ptr() != self._places[path]:
                 raise CallError(f"the parameter `{path}` has been moved: those of a dbc model stay float32 on the CPU")
-        versions = [each._version for each in self._views.values()]
-        if versions != self._versions:
-            self._loaded.renew()
-            self._versions = versions
+        before, self._versions = self._versions, self._versions_now()
+        return self._versions != before
 
     def forward(self):
         raise NotImplementedError
 
 
-_PARAMETERS = weakref.WeakValueDictionary()  # by the id of what they keep
-
-
 def parameters_of(model: Model | Entry) -> Parameters:
-    """The `Parameters` of a model, or of that which an entry belongs to: the same ones while somebody has them."""
-    found = _PARAMETERS.get(id(model._loaded))
-    if found is None:
-        found = _PARAMETERS[id(model._loaded)] = Parameters(model)
-    return found
+    """The `Parameters` of a model, or of that which an entry belongs to: the same ones each time."""
+    if model._loaded.shared is None:
+        model._loaded.shared = Parameters(model)
+    return model._loaded.shared
 
 
 def _tensor(gradient):
@@ -179,7 +176,6 @@ class Function(torch.nn.Module):
         """inputs: as an entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
         each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
         arguments (`y=..`: a row for each input); they replace what the batch has."""
-        self.params.renew()
         batch = (self.vjp or self.entry).batch(inputs)
         names = list(self.params._views)
         kind = _LossRun if self.entry.is_loss else _EntryRun

@@ -12,8 +12,9 @@
 namespace dbc::python {
 
 LoadedModel::LoadedModel(nb::object code, int32_t threads)
-    : code_object(std::move(code)), weights(nb::cast<const Code &>(code_object).info()),
-      code_(nb::cast<Code *>(code_object)), threads_(threads), kept_(code_->info().entries.size()) {}
+    : code_object(std::move(code)), kept_weights(std::make_shared<KeptWeights>(code_object)),
+      weights(kept_weights->weights), code_(nb::cast<Code *>(code_object)), threads_(threads),
+      kept_(code_->info().entries.size()) {}
 
 void LoadedModel::renew() {
   const bool first = model.empty();
@@ -25,6 +26,20 @@ void LoadedModel::renew() {
   raise_if_failed(status);
   if (!session)
     session.emplace(model, threads_);
+  stale_ = false;
+  ++version;
+}
+
+bool LoadedModel::is_stale() {
+  // Remembered: what is asked says it once, and the renewal may fail.
+  if (!shared.is_none() && nb::cast<bool>(shared.attr("_changed")()))
+    stale_ = true;
+  return stale_;
+}
+
+void LoadedModel::take_over() {
+  if (is_stale())
+    renew();
 }
 
 std::shared_ptr<KeptOutputs> LoadedModel::outputs_for(int32_t entry) {
@@ -109,6 +124,7 @@ nb::object Entry::call(nb::handle inputs, bool drop) {
   nb::object batch = batch_of(inputs);
   auto &filled = nb::cast<FilledBatch &>(batch);
   Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
+  model_->take_over();
   if (info().is_differentiated() && model_->session) {
     model_->session->give_gradients(false);
     model_->session->drop_elements(drop);
@@ -138,6 +154,7 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, bool drop
     for (size_t i = 0; i < count; ++i)
       factors[i] = filled.weights[i] / static_cast<float>(count);
   }
+  model_->take_over();
   if (model_->session) {
     model_->session->give_gradients(true);
     model_->session->drop_elements(drop);
@@ -152,14 +169,16 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, bool drop
   return nb::make_tuple(value, result, gradients_of(kept, info(), filled), nb::cast(kept));
 }
 
-/// The values of a parameter: memory of the model's.
-static nb::object param_view(nb::handle self, int32_t param) {
-  auto &model = nb::cast<LoadedModel &>(self);
+/// The values of a parameter: the memory of the model's, which keeps the weights and not the model.
+static nb::object param_view(LoadedModel &model, int32_t param) {
+  Claim claim(model.busy, "the model");
   const ModelInfo &info = model.code().info();
   if (param < 0 || static_cast<size_t>(param) >= info.params.size())
     raise("CallError", "there is no such parameter");
   std::vector<size_t> shape(info.params[param].extents.begin(), info.params[param].extents.end());
-  return nb::ndarray<nb::numpy, float>(model.weights.data(param), shape.size(), shape.data(), self).cast();
+  nb::capsule owner(new std::shared_ptr<KeptWeights>(model.kept_weights),
+                    [](void *kept) noexcept { delete static_cast<std::shared_ptr<KeptWeights> *>(kept); });
+  return nb::ndarray<nb::numpy, float>(model.weights.data(param), shape.size(), shape.data(), owner).cast();
 }
 
 /// Copies of all parameters, by name.
@@ -197,7 +216,7 @@ static void bind_entry(nb::module_ &module) {
 
 void bind_model(nb::module_ &module) {
   nb::class_<KeptOutputs>(module, "KeptOutputs", "What arrays of results show.");
-  nb::class_<LoadedModel>(module, "LoadedModel", "A model's code with weights.")
+  nb::class_<LoadedModel>(module, "LoadedModel", nb::is_weak_referenceable(), "A model's code with weights.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("code"), nb::arg("threads"))
       .def(
           "draw",
@@ -235,6 +254,17 @@ void bind_model(nb::module_ &module) {
              Claim claim(model.busy, "the model");
              model.renew();
            })
+      .def(
+          "version",
+          [](LoadedModel &model) {
+            Claim claim(model.busy, "the model");
+            model.take_over();
+            return model.version;
+          },
+          "Another number when the weights have changed; those that were changed through `shared` are taken "
+          "over first.")
+      .def_rw("shared", &LoadedModel::shared, nb::arg().none(),
+              "What else has the memory of the weights, see `dbc.torch.Parameters`.")
       .def("param_view", &param_view, nb::arg("param"))
       .def("weights", &copies_of)
       .def(

@@ -21,6 +21,14 @@ struct KeptOutputs {
   Outputs outputs;
 };
 
+/// The master copies of parameters, for as long as the model or a view of one is there.
+struct KeptWeights {
+  explicit KeptWeights(nb::object code)
+      : code(std::move(code)), weights(nb::cast<const Code &>(this->code).info()) {}
+  nb::object code; ///< what describes them
+  Weights weights;
+};
+
 /// Weights, the model made of them, and the session of one thread at a time: `busy` is held by each call that
 /// reads or changes them.
 class LoadedModel {
@@ -36,17 +44,28 @@ public:
   std::shared_ptr<KeptOutputs> run(int32_t entry, FilledBatch &filled);
   /// Makes the model of what the weights have become.
   void renew();
+  /// Whether somebody whose memory the weights are has changed them since the model was made of them. This
+  /// and the next one are for whoever holds the claim.
+  bool is_stale();
+  /// Renews the model if it is stale.
+  void take_over();
 
   nb::object code_object;
-  Weights weights;
+  std::shared_ptr<KeptWeights> kept_weights;
+  Weights &weights;
   dbc::Model model;
   std::optional<Session> session;
   std::atomic<bool> busy{false};
-  int64_t run_ns = 0; ///< how long the last run took
+  /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
+  /// since it was asked before. It must not hold this.
+  nb::object shared = nb::none();
+  int64_t version = 0; ///< of the weights: counts what the model was made of
+  int64_t run_ns = 0;  ///< how long the last run took
 
 private:
   const Code *code_;
   int32_t threads_;
+  bool stale_ = false;
   std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_; ///< by entry
 };
 

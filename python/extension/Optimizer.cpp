@@ -25,14 +25,20 @@ public:
     Claim claim(model_->busy, "the model");
     if (!gradients->code.is(model_->code_object))
       raise("CallError", "the gradients are of another model");
+    // What others have changed is more than the rows of the step.
+    const bool is_stale = model_->is_stale();
     Status status;
     {
       nb::gil_scoped_release release;
       status = optimizer_.step(model_->weights, gradients->outputs);
-      if (status.ok())
+      if (status.ok() && !is_stale)
         status = model_->model.renew(model_->weights, optimizer_);
     }
     raise_if_failed(status);
+    if (is_stale)
+      model_->renew();
+    else
+      ++model_->version;
   }
   void freeze(const std::string &name, bool frozen) { optimizer_.freeze(param(name), frozen); }
   void set_weight_decay(const std::string &name, float decay) {

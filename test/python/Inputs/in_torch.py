@@ -1,4 +1,7 @@
 """Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import gc
+import weakref
+
 import common
 import dbc
 import dbc.torch
@@ -8,6 +11,7 @@ from common import raises
 
 torch.manual_seed(0)
 m = dbc.load(common.model("dense"), mode="train", gradients="all", seed=3)
+drawn = m.weights()
 rng = np.random.default_rng(0)
 
 
@@ -96,6 +100,49 @@ assert np.allclose(m.weights()["W"], params.W.detach().numpy())
 _, gradients = m.far.value_and_grad(list(zip(trees, ys)))
 dbc.SGD(m, lr=0.5).step(gradients)
 assert (params.W.detach().numpy() == m.weights()["W"]).all()
+
+
+def renewed():
+    """Whether the model computes with what its weights are: as another one does that is loaded with them."""
+    other = dbc.load(common.model("dense"), mode="train", gradients="all", weights=m.weights())
+    one, two = (each.far.value_and_grad(list(zip(trees, ys))) for each in (m, other))
+    return one[0] == two[0] and (one[1]["W"] == two[1]["W"]).all() and (m.code(trees) == other.code(trees)).all()
+
+
+def move():
+    with torch.no_grad():
+        params.W.mul_(1.25)
+        params.b.add_(0.5)
+
+
+# Whatever the model is used for next: a plain call, gradients, the other half of a run, a step of ours.
+uses = [lambda: m.code(trees), lambda: m.far.value_and_grad(list(zip(trees, ys))), lambda: dbc.SGD(m, lr=0.5).step(gradients),
+        lambda: code(trees_of_pull), lambda: m.set_weights({**m.weights(), "b": [1, 2, 3, 4]})]
+trees_of_pull = m.pull.batch([{"t": t} for t in trees])
+for use in uses:
+    before = m.code(trees)
+    move()
+    use()
+    assert renewed() and (m.code(trees) != before).any()
+m.set_weights(drawn)
+# A step of ours that changes rows of a table alone, behind one of PyTorch's that changes all.
+t = dbc.load(common.model("tree"), vocab=20, mode="train")
+words = [t.Leaf(word=3)]
+table = dbc.torch.parameters_of(t).E
+optimizer = dbc.SGD(t, lr=0.5)
+for _ in range(2):
+    _, gradients = t.far.value_and_grad([(words[0], [1, 2, 3, 4])])
+    optimizer.step(gradients)
+with torch.no_grad():
+    table.add_(1)
+optimizer.step(gradients)
+assert np.array_equal(t.code([t.Leaf(word=i) for i in range(20)]), t.weights()["E"])
+# Parameters keep the weights, and do not keep the model.
+gone = weakref.ref(t._loaded)
+del t, optimizer, gradients, words
+gc.collect()
+assert gone() is None and table.detach().numpy()[3].all()
+
 far = dbc.torch.as_function(m.far)
 start = far(list(zip(trees, ys))).item()
 optimizer = torch.optim.Adam(far.parameters(), lr=0.01)
