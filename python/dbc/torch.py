@@ -85,6 +85,7 @@ class _Run(torch.autograd.Function):
     @staticmethod
     def forward(ctx, run, *tensors):
         ctx.run = run
+        ctx.save_for_backward(*tensors)  # by which PyTorch refuses a backward() behind a change of them
         result = run.forward(tensors[len(run.params):], any(ctx.needs_input_grad))
         if not run.differentiable:
             ctx.mark_non_differentiable(*(result if isinstance(result, tuple) else (result,)))
@@ -93,9 +94,16 @@ class _Run(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, *cotangents):
-        named = ctx.run.backward(cotangents[0])
+        tensors = ctx.saved_tensors
+        named = ctx.run.backward(tensors[len(ctx.run.params):], cotangents[0])
         names = [*ctx.run.params, *ctx.run.inputs]
         return (None, *(named.get(name) if needed else None for name, needed in zip(names, ctx.needs_input_grad[1:])))
+
+
+def _refuse_changed(entry, version):
+    """What computes again for gradients has the weights that it had: PyTorch does not see the changes that dbc makes."""
+    if entry._loaded.version() != version:
+        raise CallError(f"the weights have been changed since `{entry.name}` ran, whose gradients are wanted of them as they were")
 
 
 class _LossRun:
@@ -110,7 +118,7 @@ class _LossRun:
     def forward(self, values, gradients):
         f = self.function
         f._fill(self.batch, self.inputs, values)
-        self.values = values
+        self.version = f.entry._loaded.version()
         self.step = f._next_step()
         count = len(self.batch)
         if f.reduction == "none" or not gradients:
@@ -122,16 +130,17 @@ class _LossRun:
         value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
         return torch.tensor(value, dtype=torch.float32)
 
-    def backward(self, cotangent):
+    def backward(self, values, cotangent):
         f = self.function
-        scale = cotangent
-        if self.gradients is None:  # each loss has a factor of its own, known only now: computed again
-            f._set_step(self.step)
-            f._fill(self.batch, self.inputs, self.values)
-            weights = _arrays.numbers(cotangent.contiguous(), "float32")
-            _, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
-            scale = torch.ones(())
-        return {f._given_name(name): _tensor(each) * scale for name, each in self.gradients.items()}
+        if self.gradients is not None:
+            return {f._given_name(name): _tensor(each) * cotangent for name, each in self.gradients.items()}
+        # Each loss has a factor of its own, known only now: computed again.
+        _refuse_changed(f.entry, self.version)
+        f._set_step(self.step)
+        f._fill(self.batch, self.inputs, values)
+        weights = _arrays.numbers(cotangent.contiguous(), "float32")
+        _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
+        return {f._given_name(name): _tensor(each) for name, each in gradients.items()}
 
 
 class _EntryRun:
@@ -144,12 +153,13 @@ class _EntryRun:
     def forward(self, values, _):
         f = self.function
         f._fill(self.batch, self.inputs, values)
-        self.values = values
+        self.version = f.entry._loaded.version()
         return _as_tensors(f.entry(self.batch))
 
-    def backward(self, cotangent):
+    def backward(self, values, cotangent):
         f = self.function
-        f._fill(self.batch, [*self.inputs, f._cotangent], [*self.values, cotangent])
+        _refuse_changed(f.entry, self.version)
+        f._fill(self.batch, [*self.inputs, f._cotangent], [*values, cotangent])
         weights = np.ones(len(self.batch), np.float32)
         _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, False)
         return {f._given_name(name): _tensor(each) for name, each in named.items()}

@@ -65,6 +65,45 @@ for reduction, factor in [("mean", torch.tensor(3.0)), ("sum", torch.tensor(-2.0
     torch.sin(wanted * factor).sum().backward()
     same((params.W, params.b, x, y, layer.weight), theirs)
 
+# backward() twice, by other factors each time.
+far = dbc.torch.as_function(m.far, reduction="none")
+losses = far(list(zip(trees, ys)))
+each = []
+for factor in ([1.0, 0, 0], [0, 2.0, 3.0], [1.0, 2.0, 3.0]):
+    params.zero_grad()
+    losses.backward(torch.tensor(factor), retain_graph=True)
+    each.append(params.W.grad.clone())
+assert torch.allclose(each[0] + each[1], each[2], atol=1e-5) and not torch.allclose(each[0], each[2])
+
+# A run that is computed again for its gradients has the weights and inputs of its first time, or is refused: whoever changed them.
+_, gradients = m.far.value_and_grad(list(zip(trees, ys)))
+for made in (lambda: far(list(zip(trees, ys)))[0], lambda: dbc.torch.as_function(m.code, vjp=m.pull)(m.pull.batch([{"t": t} for t in trees])).sum()):
+    name = "code" if made().grad_fn.name().startswith("Sum") else "far"
+    for change in (lambda: dbc.SGD(m, lr=0.0).step(gradients), lambda: m.set_weights(drawn)):
+        late = made()
+        change()
+        with raises(dbc.CallError, f"the weights have been changed since `{name}` ran, whose gradients are wanted of them as they were"):
+            late.backward()
+    late = made()
+    with torch.no_grad():
+        params.W.mul_(1)
+    try:
+        late.backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error), error
+    else:
+        raise AssertionError
+y = torch.tensor(ys, requires_grad=True)
+late = far(list(zip(trees, ys)), y=y)
+with torch.no_grad():
+    y.zero_()
+try:
+    late.sum().backward()
+except RuntimeError as error:
+    assert "modified by an inplace operation" in str(error), error
+else:
+    raise AssertionError
+
 # An entry, whose gradients a loss gives.
 code = dbc.torch.as_function(m.code, vjp=m.pull)
 batch = m.pull.batch([{"t": t} for t in trees])
