@@ -283,7 +283,9 @@ void bind_model(nb::module_ &module) {
               model.session->share_subtrees(on);
           },
           nb::arg("on"))
-      .def_ro("run_ns", &LoadedModel::run_ns, "How long the last run took, without Python.");
+      .def_prop_ro(
+          "run_ns", [](const LoadedModel &model) { return model.run_ns.load(); },
+          "How long the last run took, without Python.");
   bind_entry(module);
 }
 

@@ -59,8 +59,8 @@ public:
   /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
   /// since it was asked before. It must not hold this.
   nb::object shared = nb::none();
-  int64_t version = 0; ///< of the weights: counts what the model was made of
-  int64_t run_ns = 0;  ///< how long the last run took
+  int64_t version = 0;            ///< of the weights: counts what the model was made of
+  std::atomic<int64_t> run_ns{0}; ///< how long the last run took; read while another one is under way
 
 private:
   const Code *code_;

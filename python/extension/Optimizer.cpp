@@ -12,7 +12,7 @@ namespace dbc::python {
 
 namespace {
 
-/// An optimizer of one model.
+/// An optimizer of one model. All that a step reads or changes is under the model's claim.
 class ModelOptimizer {
 public:
   ModelOptimizer(nb::object model, const std::string &kind)
@@ -40,11 +40,18 @@ public:
     else
       ++model_->version;
   }
-  void freeze(const std::string &name, bool frozen) { optimizer_.freeze(param(name), frozen); }
+  void freeze(const std::string &name, bool frozen) {
+    Claim claim(model_->busy, "the model");
+    optimizer_.freeze(param(name), frozen);
+  }
   void set_weight_decay(const std::string &name, float decay) {
+    Claim claim(model_->busy, "the model");
     optimizer_.set_weight_decay(param(name), decay);
   }
-  void set_lr_scale(const std::string &name, float factor) { optimizer_.set_lr_scale(param(name), factor); }
+  void set_lr_scale(const std::string &name, float factor) {
+    Claim claim(model_->busy, "the model");
+    optimizer_.set_lr_scale(param(name), factor);
+  }
   void save(const std::string &path) const {
     Claim claim(model_->busy, "the model");
     raise_if_failed(save_optimizer(path, model_->weights, optimizer_));
@@ -53,8 +60,18 @@ public:
     Claim claim(model_->busy, "the model");
     raise_if_failed(load_optimizer(path, model_->weights, optimizer_));
   }
-  OptimizerOptions &options() { return optimizer_.options(); }
-  int64_t steps() const { return optimizer_.steps(); }
+  /// A step reads options and changes none: to read one needs no claim.
+  template <class Number> Number option(Number OptimizerOptions::*which) const {
+    return optimizer_.options().*which;
+  }
+  template <class Number> void set_option(Number OptimizerOptions::*which, Number value) {
+    Claim claim(model_->busy, "the model");
+    optimizer_.options().*which = value;
+  }
+  int64_t steps() const {
+    Claim claim(model_->busy, "the model");
+    return optimizer_.steps();
+  }
 
 private:
   static OptimizerOptions options_of(const std::string &kind) {
@@ -83,8 +100,8 @@ private:
 template <class Number>
 void bind_option(nb::class_<ModelOptimizer> &bound, const char *name, Number OptimizerOptions::*option) {
   bound.def_prop_rw(
-      name, [option](ModelOptimizer &optimizer) { return optimizer.options().*option; },
-      [option](ModelOptimizer &optimizer, Number value) { optimizer.options().*option = value; });
+      name, [option](const ModelOptimizer &optimizer) { return optimizer.option(option); },
+      [option](ModelOptimizer &optimizer, Number value) { optimizer.set_option(option, value); });
 }
 
 } // namespace

@@ -3,6 +3,7 @@ import threading
 
 import common
 import dbc
+import numpy as np
 
 models = [dbc.load(common.model("tree"), vocab=20, d=128) for _ in range(2)]
 m = models[0]
@@ -33,6 +34,30 @@ while runner.is_alive():
             pass  # between two runs
 assert all((result == expected).all() for result in results) and len(results) == 3
 assert counted > 3 and set(errors) == {"the model is in use by another thread", "the batch is in use by another thread"}, errors
+
+# So does whoever sets an optimizer while it steps; its options stay readable.
+t = dbc.load(common.model("tree"), vocab=20000, d=128, mode="train")
+optimizer = dbc.Adam(t)
+_, gradients = t.far.value_and_grad([(t.Leaf(1), [0] * 128)])
+attempts = {
+    "freeze": lambda: optimizer.freeze("b"),
+    "weight decay": lambda: optimizer.set_weight_decay("b", 0.5),
+    "scale": lambda: optimizer.set_lr_scale("b", 0.5),
+    "option": lambda: setattr(optimizer, "lr", 0.25),
+    "steps": lambda: optimizer.steps,
+    "version": lambda: t._loaded.version(),
+}
+refused = set()
+runner = in_thread(lambda: [optimizer.step(gradients) for _ in range(40)])
+while runner.is_alive():
+    assert optimizer.lr in (0.25, np.float32(0.001))
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except dbc.CallError as error:
+            assert str(error) == "the model is in use by another thread"
+            refused.add(name)
+assert refused == set(attempts), refused
 
 # Threads with a model each run at once.
 def runs(model, batch, out):
