@@ -132,9 +132,7 @@ class Model:
         wrong += [f"`{name}` is no parameter" for name in weights if name not in known]
         if wrong:
             raise WeightsError(f"{self.name}: " + "; ".join(wrong))
-        for name, array in arrays.items():
-            self._loaded.set_param(name, array)
-        self._loaded.renew()
+        self._loaded.set_weights(arrays)
 
     def save_weights(self, path: str | os.PathLike[str]) -> None:
         """Writes all parameters to a safetensors file, as a whole or not at all."""

@@ -181,6 +181,25 @@ static nb::object param_view(LoadedModel &model, int32_t param) {
   return nb::ndarray<nb::numpy, float>(model.weights.data(param), shape.size(), shape.data(), owner).cast();
 }
 
+/// Takes over an array for each parameter, as one thing: nobody sees a part of it.
+static void set_weights(LoadedModel &model, nb::dict arrays) {
+  using Values = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+  Claim claim(model.busy, "the model");
+  const std::vector<ParamInfo> &params = model.code().info().params;
+  std::vector<Values> all;
+  for (size_t param = 0; param < params.size(); ++param) {
+    const char *name = params[param].name.c_str();
+    if (!arrays.contains(name))
+      raise("WeightsError", "`" + params[param].name + "` is missing");
+    all.push_back(nb::cast<Values>(arrays[name]));
+    if (all.back().size() != model.weights.size(static_cast<int32_t>(param)))
+      raise("WeightsError", "`" + params[param].name + "` has another size");
+  }
+  for (size_t param = 0; param < params.size(); ++param)
+    raise_if_failed(model.weights.set(params[param].name, all[param].data(), all[param].size()));
+  model.renew();
+}
+
 /// Copies of all parameters, by name.
 static nb::dict copies_of(LoadedModel &model) {
   Claim claim(model.busy, "the model");
@@ -241,14 +260,9 @@ void bind_model(nb::module_ &module) {
             raise_if_failed(dbc::save_weights(path, model.weights));
           },
           nb::arg("path"))
-      .def(
-          "set_param",
-          [](LoadedModel &model, const std::string &name,
-             nb::ndarray<const float, nb::c_contig, nb::device::cpu> values) {
-            Claim claim(model.busy, "the model");
-            raise_if_failed(model.weights.set(name, values.data(), values.size()));
-          },
-          nb::arg("name"), nb::arg("values"))
+      .def("set_weights", &set_weights, nb::arg("arrays"),
+           "Takes over a dict that has a contiguous float32 array for each parameter: all, or on an error "
+           "none.")
       .def("renew",
            [](LoadedModel &model) {
              Claim claim(model.busy, "the model");

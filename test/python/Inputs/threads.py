@@ -1,4 +1,5 @@
 """Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import sys
 import threading
 
 import common
@@ -70,6 +71,24 @@ threads = [in_thread(lambda model=model, batch=batch, out=out: runs(model, batch
 for thread in threads:
     thread.join()
 assert outs == [[True] * 20] * 2
+
+# Weights are taken over as a whole: at whichever line of the package another thread looks, it finds all of one dict.
+small = dbc.load(common.model("tree"), vocab=20)
+found = []
+
+
+def look(frame, event, _):
+    found.append({float(number) for array in small._loaded.weights().values() for number in array.flat})
+    return look
+
+
+dicts = [{name: np.full_like(array, value) for name, array in small.weights().items()} for value in range(2)]
+small.set_weights(dicts[0])
+sys.settrace(look)
+small.set_weights(dicts[1])
+sys.settrace(None)
+assert {0.0} in found and all(each in ({0.0}, {1.0}) for each in found), found
+assert set(small.weights()["E"].flat) == {1.0}
 
 # Many threads hammer one model: each call is right, or the error.
 wrong = []
