@@ -53,7 +53,7 @@ class Entry(_dbc.Entry):
         """
         if weights is not None:
             weights = _arrays.numbers(weights, "float32").reshape(-1)
-        value, result, named, kept = self._value_and_grad(inputs, weights, True)
+        value, result, named, kept = self._value_and_grad(inputs, weights, self._loaded.next_dropout())
         return value, Gradients(named, kept, result)
 
     def __repr__(self):
@@ -139,7 +139,8 @@ class Model:
         self._loaded.save_weights(os.fspath(path))
 
     def set_dropout(self, seed: int, step: int = 0) -> None:
-        """What the next run of a loss with gradients drops follows from these; the step counts by itself."""
+        """What the next run of a loss that drops follows from these, be it by `value_and_grad` or in a network of PyTorch; the step
+        counts by itself."""
         self._loaded.set_dropout(seed, step)
 
     def share_subtrees(self, on: bool = True) -> None:

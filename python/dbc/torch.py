@@ -119,15 +119,15 @@ class _LossRun:
         f = self.function
         f._fill(self.batch, self.inputs, values)
         self.version = f.entry._loaded.version()
-        self.step = f._next_step()
+        self.dropout = f.entry._loaded.next_dropout() if f.training else None
         count = len(self.batch)
         if f.reduction == "none" or not gradients:
-            result = f.entry._call(self.batch, f.training)
+            result = f.entry._call(self.batch, self.dropout)
             losses = result[0] if isinstance(result, tuple) else result
             losses = torch.from_numpy(losses.copy())
             return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
         weights = np.full(count, 1 / count if f.reduction == "mean" else 1, np.float32)
-        value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
+        value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
         return torch.tensor(value, dtype=torch.float32)
 
     def backward(self, values, cotangent):
@@ -136,10 +136,9 @@ class _LossRun:
             return {f._given_name(name): _tensor(each) * cotangent for name, each in self.gradients.items()}
         # Each loss has a factor of its own, known only now: computed again.
         _refuse_changed(f.entry, self.version)
-        f._set_step(self.step)
         f._fill(self.batch, self.inputs, values)
         weights = _arrays.numbers(cotangent.contiguous(), "float32")
-        _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, f.training)
+        _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
         return {f._given_name(name): _tensor(each) for name, each in gradients.items()}
 
 
@@ -161,7 +160,7 @@ class _EntryRun:
         _refuse_changed(f.entry, self.version)
         f._fill(self.batch, [*self.inputs, f._cotangent], [*values, cotangent])
         weights = np.ones(len(self.batch), np.float32)
-        _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, False)
+        _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, None)
         return {f._given_name(name): _tensor(each) for name, each in named.items()}
 
 
@@ -179,7 +178,6 @@ class Function(torch.nn.Module):
         self.params = parameters_of(entry)
         self._datas = [data for data, _ in entry._code.described["datas"]]
         self.entry, self.vjp, self.reduction = entry, vjp, reduction
-        self.seed, self.step = 0, 0
         self._cotangent = vjp._described["args"][-1][0] if vjp is not None else None
 
     def forward(self, inputs: Any, **tensors: torch.Tensor) -> torch.Tensor:
@@ -212,15 +210,6 @@ class Function(torch.nn.Module):
                                 ", ".join(f"`{each}`" for each in columns))
             batch.replace_floats(table, columns.index(own), _arrays.numbers(value, "float32").reshape(-1))
 
-    def _next_step(self):
-        step = self.step
-        self.step += 1
-        self._set_step(step)
-        return step
-
-    def _set_step(self, step):
-        self.entry._loaded.set_dropout(self.seed, step)
-
     def extra_repr(self):
         return repr(self.entry)
 
@@ -230,7 +219,8 @@ def as_function(entry: Entry, *, vjp: Entry | None = None, reduction: str = "mea
 
     A loss of a model with mode="train" gives the mean over the inputs, their "sum", or with reduction="none" a loss for each,
     which costs a second run. Gradients are of parameters, and of fields and arguments that were named in `gradients` of
-    dbc.load and are given as tensors. `train()` and `eval()` say whether it drops.
+    dbc.load and are given as tensors. `train()` and `eval()` say whether it drops; what, goes by
+    the `set_dropout` of the model.
 
     An entry gives its results. It has gradients where `vjp` is a loss that takes the entry's arguments and then one of the type
     of its result, and gives the sum of the products of both:

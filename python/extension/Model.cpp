@@ -120,22 +120,28 @@ static void raise_failed_inputs(LoadedModel &model, const FilledBatch &filled, n
   throw nb::python_error();
 }
 
-nb::object Entry::call(nb::handle inputs, bool drop) {
+/// How the next run of a loss is made: `dropout` is (seed, step), or None.
+static void set_loss(Session &session, bool gradients, const nb::object &dropout) {
+  session.give_gradients(gradients);
+  session.drop_elements(!dropout.is_none());
+  if (!dropout.is_none())
+    session.set_dropout(nb::cast<uint64_t>(dropout[0]), nb::cast<int64_t>(dropout[1]));
+}
+
+nb::object Entry::call(nb::handle inputs, nb::object dropout) {
   nb::object batch = batch_of(inputs);
   auto &filled = nb::cast<FilledBatch &>(batch);
   Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
   model_->take_over();
-  if (info().is_differentiated() && model_->session) {
-    model_->session->give_gradients(false);
-    model_->session->drop_elements(drop);
-  }
+  if (info().is_differentiated() && model_->session)
+    set_loss(*model_->session, /*gradients=*/false, dropout);
   std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
   nb::object result = results_of(kept, info(), filled);
   raise_failed_inputs(*model_, filled, result);
   return result;
 }
 
-nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, bool drop) {
+nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout) {
   if (!info().is_differentiated())
     raise("CallError", "`" + info().name + "` has no gradients: " +
                            (info().is_loss ? "load the model with mode=\"train\"" : "it is no loss"));
@@ -156,8 +162,7 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, bool drop
   }
   model_->take_over();
   if (model_->session) {
-    model_->session->give_gradients(true);
-    model_->session->drop_elements(drop);
+    set_loss(*model_->session, /*gradients=*/true, dropout);
     model_->session->weigh_losses(factors.data(), static_cast<int32_t>(count));
   }
   std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
@@ -222,12 +227,12 @@ static void bind_entry(nb::module_ &module) {
   nb::class_<Entry>(module, "Entry", nb::dynamic_attr(), "An entry or loss of a model.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
       .def(
-          "__call__", [](Entry &entry, nb::handle inputs) { return entry.call(inputs, /*drop=*/false); },
+          "__call__", [](Entry &entry, nb::handle inputs) { return entry.call(inputs, nb::none()); },
           nb::arg("inputs").none(),
           "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
-      .def("_call", &Entry::call, nb::arg("inputs").none(), nb::arg("drop"))
+      .def("_call", &Entry::call, nb::arg("inputs").none(), nb::arg("dropout").none())
       .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs").none(), nb::arg("weights").none(),
-           nb::arg("drop"))
+           nb::arg("dropout").none())
       .def("batch", &Entry::batch_of, nb::arg("inputs").none(),
            "Makes a batch of objects, of JSON lines (a string) or of a file of them (a path), to be run more "
            "than once.");
@@ -285,16 +290,24 @@ void bind_model(nb::module_ &module) {
           "set_dropout",
           [](LoadedModel &model, uint64_t seed, int64_t step) {
             Claim claim(model.busy, "the model");
-            if (model.session)
-              model.session->set_dropout(seed, step);
+            model.dropout_seed = seed;
+            model.dropout_step = step;
           },
           nb::arg("seed"), nb::arg("step"))
+      .def(
+          "next_dropout",
+          [](LoadedModel &model) {
+            Claim claim(model.busy, "the model");
+            return nb::make_tuple(model.dropout_seed, model.dropout_step++);
+          },
+          "(seed, step) of a run that drops; the one after it is the next step.")
       .def(
           "share_subtrees",
           [](LoadedModel &model, bool on) {
             Claim claim(model.busy, "the model");
-            if (model.session)
-              model.session->share_subtrees(on);
+            if (!model.session)
+              raise("CallError", model.code().info().name + ": the model has no weights yet");
+            model.session->share_subtrees(on);
           },
           nb::arg("on"))
       .def_prop_ro(

@@ -59,6 +59,8 @@ public:
   /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
   /// since it was asked before. It must not hold this.
   nb::object shared = nb::none();
+  uint64_t dropout_seed = 0;      ///< what runs of losses drop follows from this
+  int64_t dropout_step = 0;       ///< and this, of the next one that drops
   int64_t version = 0;            ///< of the weights: counts what the model was made of
   std::atomic<int64_t> run_ns{0}; ///< how long the last run took; read while another one is under way
 
@@ -73,12 +75,12 @@ private:
 class Entry {
 public:
   Entry(nb::object model, int32_t number);
-  /// Runs it on a batch and gives the results, of a loss values alone; whether a loss drops. Throws
-  /// InputError where inputs are wrong; it has the others' results.
-  nb::object call(nb::handle inputs, bool drop);
+  /// Runs it on a batch and gives the results, of a loss values alone. `dropout`: (seed, step) of what a loss
+  /// drops; None: nothing. Throws InputError where inputs are wrong; it has the others' results.
+  nb::object call(nb::handle inputs, nb::object dropout);
   /// Runs a loss and gives (value, result, gradients by name, what they are kept by). `weights` has a factor
   /// for each input; None: those of the lines divided by the number of inputs.
-  nb::tuple value_and_grad(nb::handle inputs, nb::object weights, bool drop);
+  nb::tuple value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout);
   /// A batch of what may stand for one: a batch, objects, lines or a file of lines.
   nb::object batch_of(nb::handle inputs) const;
 

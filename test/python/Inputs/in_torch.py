@@ -193,20 +193,28 @@ assert far(list(zip(trees, ys))).item() < start - 0.1
 state = far.state_dict()
 assert list(state) == ["params.W", "params.b"]
 
-# Dropout: both runs of a step drop the same; eval() drops nothing.
+# Dropout: both runs of a step drop the same; eval() drops nothing. Seed and step are the model's, whoever runs.
 drops = dbc.torch.as_function(m.drops, reduction="none")
 params.zero_grad()
-drops.seed = 5
+m.set_dropout(5)
 drops(trees).sum().backward()
 other = dbc.torch.as_function(m.drops, reduction="sum")
-other.seed = 5
+m.set_dropout(5)
 gradient = params.b.grad.clone()
 params.zero_grad()
 other(trees).backward()
 assert torch.allclose(gradient, params.b.grad, atol=1e-6)
 assert (drops(trees) != drops(trees)).any()  # each step drops others
+m.set_dropout(5)
+steps = [drops(trees), other(trees), m.drops.value_and_grad(trees, [1] * 3)[0]]
+m.set_dropout(5)
+again = [drops(trees).sum().item(), drops(trees).sum().item(), drops(trees).sum().item()]
+assert np.allclose([steps[0].sum().item(), steps[1].item(), steps[2]], again, rtol=1e-5) and len(set(again)) == 3
+m.set_dropout(5)
 drops.eval()
 assert torch.allclose(drops(trees), torch.tensor(m.drops(trees)))
+drops(trees).sum().backward()
+assert abs(m.drops.value_and_grad(trees, [1] * 3)[0] - again[0]) < 1e-5  # was no step
 
 # What does not fit.
 with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `g`, `y`"):
