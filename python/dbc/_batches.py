@@ -18,11 +18,7 @@ class Batch(_dbc.Batch):
 
     def nodes(self, data: str) -> list[Any]:
         """The objects that became nodes of a data type, in the order of gradients and of `columns`."""
-        return self.objects(_number_of(self._code.described["datas"], data))
-
-
-def new(code):
-    return Batch(code)
+        return self._objects(_number_of(self._code.described["datas"], data))
 
 
 def read(path):
@@ -43,7 +39,7 @@ def _number_of(named, name):
 
 def _column(batch, table, owner, name):
     """(number, description) of a column."""
-    columns = batch.columns_of(table)
+    columns = batch._columns_of(table)
     found = [number for number, column in enumerate(columns) if column[0] == name]
     if not found:
         known = ", ".join(f"`{column[0]}`" for column in columns)
@@ -60,15 +56,15 @@ def _fill_column(batch, table, owner, name, values):
             raise CallError(f"{owner}: `{name}` is a list: a tuple of {depth} array(s) of offsets and one of values")
         *offsets, values = values
         for level, each in enumerate(offsets):
-            batch.add_offsets(table, number, level, _numbers(owner, name, each, "int32"))
+            batch._add_offsets(table, number, level, _numbers(owner, name, each, "int32"))
     kind = {"f32": "float32", "bool": "bool"}.get(elem, "int32")
     array = _numbers(owner, name, values, kind)
     if kind == "float32":
-        batch.add_floats(table, number, array)
+        batch._add_floats(table, number, array)
     elif kind == "bool":
-        batch.add_bools(table, number, array.view("uint8"))
+        batch._add_bools(table, number, array.view("uint8"))
     else:
-        batch.add_ints(table, number, array)
+        batch._add_ints(table, number, array)
 
 
 def _numbers(owner, name, values, kind):
@@ -81,7 +77,7 @@ def _numbers(owner, name, values, kind):
 def columns(code, inputs, data, args):
     """A batch of flat arrays, see Model.columns."""
     batch = Batch(code)
-    batch.begin_columns(inputs)
+    batch._begin_columns(inputs)
     for name, given in data.items():
         table = _number_of(code.described["datas"], name)
         given = dict(given)
@@ -90,11 +86,11 @@ def columns(code, inputs, data, args):
             raise CallError(f"{name}: `begin` is missing: the first node of each input, then the number of nodes")
         kind = given.pop("kind", None)
         try:
-            batch.add_nodes(table, None if kind is None else _arrays.bytes_of(kind).reshape(-1), begin)
+            batch._add_nodes(table, None if kind is None else _arrays.bytes_of(kind).reshape(-1), begin)
         except (TypeError, ValueError) as error:
             raise CallError(f"{name}: `kind`: {error}") from None
         for field, values in given.items():
             _fill_column(batch, table, name, field, values)
     for name, values in args.items():
-        _fill_column(batch, batch.args, "arguments", name, values)
+        _fill_column(batch, batch._args, "arguments", name, values)
     return batch

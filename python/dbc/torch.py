@@ -200,15 +200,15 @@ class Function(torch.nn.Module):
     def _fill(self, batch, names, values):
         """Puts tensors into the batch in place of what it has."""
         for name, value in zip(names, values):
-            table, own = batch.args, name
+            table, own = batch._args, name
             for number, data in enumerate(self._datas):
                 if name.startswith(data + "_"):
                     table, own = number, name[len(data) + 1:]
-            columns = [column[0] for column in batch.columns_of(table)]
+            columns = [column[0] for column in batch._columns_of(table)]
             if own not in columns:
                 raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
                                 ", ".join(f"`{each}`" for each in columns))
-            batch.replace_floats(table, columns.index(own), _arrays.numbers(value, "float32").reshape(-1))
+            batch._replace_floats(table, columns.index(own), _arrays.numbers(value, "float32").reshape(-1))
 
     def extra_repr(self):
         return repr(self.entry)

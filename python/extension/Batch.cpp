@@ -4,6 +4,7 @@
 #include "Builder.h"
 
 #include <nanobind/stl/string_view.h>
+#include <utility>
 
 namespace dbc::python {
 
@@ -17,8 +18,15 @@ static void check_entry(const Code &code, int32_t entry) {
     raise("CallError", "there is no such entry");
 }
 
+void FilledBatch::begin_filling() {
+  if (std::exchange(is_filled_, true))
+    raise("CallError",
+          "the batch is filled already: a batch is made for its inputs and not used again for others");
+}
+
 void FilledBatch::fill_with_objects(int32_t entry, nb::handle inputs) {
   Claim claim(busy, "the batch");
+  begin_filling();
   check_entry(*code_, entry);
   nb::object items = nb::steal(PySequence_Fast(inputs.ptr(), "a batch is a sequence of inputs"));
   if (!items.is_valid())
@@ -30,6 +38,7 @@ void FilledBatch::fill_with_objects(int32_t entry, nb::handle inputs) {
 
 void FilledBatch::fill_with_lines(int32_t entry, std::string_view text) {
   Claim claim(busy, "the batch");
+  begin_filling();
   check_entry(*code_, entry);
   nb::gil_scoped_release release;
   reader_ = std::make_unique<InstanceReader>(code_->info(), code_->info().entries[entry]);
@@ -47,6 +56,7 @@ void FilledBatch::fill_with_lines(int32_t entry, std::string_view text) {
 
 void FilledBatch::begin_columns(int32_t inputs) {
   Claim claim(busy, "the batch");
+  begin_filling();
   is_flat_ = true;
   batch.borrow_inputs(inputs);
 }
@@ -157,23 +167,23 @@ nb::list FilledBatch::columns_of(int32_t table) const {
 void bind_batch(nb::module_ &module) {
   nb::class_<FilledBatch>(module, "Batch", "The inputs of a run.")
       .def(nb::init<nb::object>(), nb::arg("code"))
-      .def("fill_with_objects", &FilledBatch::fill_with_objects, nb::arg("entry"), nb::arg("inputs").none())
-      .def("fill_with_lines", &FilledBatch::fill_with_lines, nb::arg("entry"), nb::arg("text"))
-      .def("begin_columns", &FilledBatch::begin_columns, nb::arg("inputs"))
-      .def("add_nodes", &FilledBatch::add_nodes, nb::arg("data"), nb::arg("kinds").none(), nb::arg("begin"))
-      .def("add_ints", &FilledBatch::add_ints, nb::arg("table"), nb::arg("column"), nb::arg("values"))
-      .def("add_bools", &FilledBatch::add_bools, nb::arg("table"), nb::arg("column"), nb::arg("values"))
-      .def("add_floats", &FilledBatch::add_floats, nb::arg("table"), nb::arg("column"), nb::arg("values"))
-      .def("add_offsets", &FilledBatch::add_offsets, nb::arg("table"), nb::arg("column"), nb::arg("level"),
+      .def("_fill_with_objects", &FilledBatch::fill_with_objects, nb::arg("entry"), nb::arg("inputs").none())
+      .def("_fill_with_lines", &FilledBatch::fill_with_lines, nb::arg("entry"), nb::arg("text"))
+      .def("_begin_columns", &FilledBatch::begin_columns, nb::arg("inputs"))
+      .def("_add_nodes", &FilledBatch::add_nodes, nb::arg("data"), nb::arg("kinds").none(), nb::arg("begin"))
+      .def("_add_ints", &FilledBatch::add_ints, nb::arg("table"), nb::arg("column"), nb::arg("values"))
+      .def("_add_bools", &FilledBatch::add_bools, nb::arg("table"), nb::arg("column"), nb::arg("values"))
+      .def("_add_floats", &FilledBatch::add_floats, nb::arg("table"), nb::arg("column"), nb::arg("values"))
+      .def("_add_offsets", &FilledBatch::add_offsets, nb::arg("table"), nb::arg("column"), nb::arg("level"),
            nb::arg("offsets"))
-      .def("replace_floats", &FilledBatch::replace_floats, nb::arg("table"), nb::arg("column"),
+      .def("_replace_floats", &FilledBatch::replace_floats, nb::arg("table"), nb::arg("column"),
            nb::arg("values"))
-      .def("objects", &FilledBatch::objects, nb::arg("data"),
+      .def("_objects", &FilledBatch::objects, nb::arg("data"),
            "The objects that became nodes of a data type, in the order of the batch.")
-      .def("columns_of", &FilledBatch::columns_of, nb::arg("table"),
+      .def("_columns_of", &FilledBatch::columns_of, nb::arg("table"),
            "For each column of a table: its name, what an element is, how many numbers a value has, how deep "
            "lists are, and the bound of an index.")
-      .def_prop_ro("args", [](const FilledBatch &filled) { return filled.batch.args(); })
+      .def_prop_ro("_args", [](const FilledBatch &filled) { return filled.batch.args(); })
       .def("__len__", [](const FilledBatch &filled) { return filled.batch.inputs(); });
 }
 

@@ -73,8 +73,11 @@ public:
 private:
   friend class Builder;
   void borrow(int32_t table, int32_t column, Numbers1<float> values);
+  /// Throws CallError where it is filled already.
+  void begin_filling();
   std::vector<std::vector<nb::object>> objects_; ///< by data type
   std::unique_ptr<InstanceReader> reader_;
+  bool is_filled_ = false;
   bool is_flat_ = false;                  ///< filled with arrays
   std::deque<std::vector<int32_t>> ints_; ///< copies of borrowed columns
   std::deque<std::vector<uint8_t>> bytes_;

@@ -81,7 +81,7 @@ Entry::Entry(nb::object model, int32_t number)
 nb::object Entry::batch_of(nb::handle inputs) const {
   if (nb::isinstance<FilledBatch>(inputs))
     return nb::borrow(inputs);
-  nb::object batch = nb::module_::import_("dbc._batches").attr("new")(model_->code_object);
+  nb::object batch = nb::module_::import_("dbc._batches").attr("Batch")(model_->code_object);
   auto &filled = nb::cast<FilledBatch &>(batch);
   nb::object text = nb::borrow(inputs);
   if (PyObject_HasAttrString(inputs.ptr(), "__fspath__"))

@@ -25,6 +25,17 @@ assert os.path.exists(os.path.join(folder, "py.typed"))
 with open(os.path.join(folder, "_dbc.pyi")) as file:
     made = {each.name for each in ast.parse(file.read()).body if isinstance(each, ast.ClassDef)}
 assert made == {name for name, each in vars(dbc._dbc).items() if inspect.isclass(each)}
+# What fills a batch is not offered: a batch is filled by what makes it, and once.
+assert [name for name in dir(dbc.Batch) if not name.startswith("_")] == ["nodes"]
+batch = m.nothing.batch([()])
+for fill in (lambda: batch._fill_with_objects(4, [()]), lambda: batch._fill_with_lines(4, "{}"), lambda: batch._begin_columns(1)):
+    with common.raises(dbc.CallError, "the batch is filled already: a batch is made for its inputs and not used again for others"):
+        fill()
+assert len(batch) == 1
+bare = dbc._dbc.LoadedModel(m._code, 1)
+for use in (lambda: bare.share_subtrees(True), lambda: dbc._dbc.Entry(bare, 4)(batch)):
+    with common.raises(dbc.CallError, "fields: the model has no weights yet"):
+        use()
 # All that is offered has a docstring.
 for name in dbc.__all__:
     assert getattr(dbc, name).__doc__, name
