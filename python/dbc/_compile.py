@@ -19,7 +19,8 @@ def program():
 
 
 def ask(command, path, options):
-    """What `dbc COMMAND FILE OPTIONS` prints to stdout; warnings go to stderr. Raises CompileError with what it says."""
+    """(what `dbc COMMAND FILE OPTIONS` prints to stdout, the warnings that it gives). Raises CompileError with what it says where
+    it refuses the model or the options, InternalError where it ends otherwise."""
     path = os.fspath(path)
     called = [program(), command, os.path.join(".", path) if path.startswith("-") else path, *options]
     try:
@@ -34,12 +35,12 @@ def ask(command, path, options):
     return done.stdout, words
 
 
-def model_options(dims, include, mode, gradients, recompute):
-    """Which model, and how its losses are computed: what `compile` and `report` both take."""
+def model_options(dims, include, mode, real, gradients, recompute):
+    """Which model, and how it is computed: what `compile` and `report` both take."""
     options = [f"-D{name}={value}" for name, value in dims.items()]
     for folder in include:
         options += ["-I", os.fspath(folder)]
-    options += ["--mode", mode]
+    options += ["--mode", mode, "--real", real]
     for name in gradients:
         options += ["--gradient", name]
     return options + (["--recompute", recompute] if recompute != "none" else [])

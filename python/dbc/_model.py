@@ -148,7 +148,8 @@ class Model:
         self._loaded.share_subtrees(on)
 
     def report(self) -> _report.Report:
-        """How the model is computed: `dbc report` as a value, which a notebook shows as a table."""
+        """How the model is computed: `dbc report` as a value, which a notebook shows as a table. It is made of the model's file when
+        it is first looked at; then it may raise CompileError, as for a file that has changed."""
         return _report.Report(self._path, self._options)
 
     if TYPE_CHECKING:  # entries and constructors; `dbc.write_stub` says which
@@ -198,8 +199,8 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] | Mapp
     if not 1 <= threads <= 1024:
         raise CallError(f"`threads` is 1 to 1024, not {threads}")
     gradients = (gradients,) if isinstance(gradients, str) else tuple(gradients)
-    options = _compile.model_options(dims, include, mode, gradients, recompute)
-    printed, words = _compile.ask("compile", path, [*options, "--real", real, "--shared"])
+    options = _compile.model_options(dims, include, mode, real, gradients, recompute)
+    printed, words = _compile.ask("compile", path, [*options, "--shared"])
     if words:
         print(words, file=sys.stderr)
     code = _code_of(printed.rstrip("\n"))

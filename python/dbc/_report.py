@@ -1,4 +1,5 @@
 """Reports. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import functools
 import html
 import json
 
@@ -6,11 +7,22 @@ from . import _compile
 
 
 class Report:
-    """What `dbc report` says of a model: `data` is its JSON; printed it is its text, in a notebook a table of the stages."""
+    """What `dbc report` says of a model: `data` is its JSON; printed it is its text, in a notebook a table of the stages.
+
+    The program is asked for each of the two when it is first wanted."""
 
     def __init__(self, path, options):
-        self.data = json.loads(_compile.ask("report", path, [*options, "--json"])[0])
-        self._text = _compile.ask("report", path, options)[0]
+        self._path = path
+        self._options = options
+
+    @functools.cached_property
+    def data(self):
+        """The report as the dict of its JSON. Raises CompileError if the model does not compile any more."""
+        return json.loads(_compile.ask("report", self._path, [*self._options, "--json"])[0])
+
+    @functools.cached_property
+    def _text(self):
+        return _compile.ask("report", self._path, self._options)[0]
 
     def __str__(self):
         return self._text

@@ -2,6 +2,7 @@
 import ast
 import inspect
 import os
+import subprocess
 import sys
 
 import common
@@ -42,8 +43,22 @@ for name in dbc.__all__:
     for method, value in vars(getattr(dbc, name)).items():
         assert method.startswith("_") or not inspect.isfunction(value) or value.__doc__, (name, method)
 
-# A report is that of the program, and has a table of the stages.
+# A report is that of the program, and has a table of the stages. To look at one costs one call of the program.
+asked, ask = [], dbc._compile.ask
+dbc._compile.ask = lambda *given: asked.append(given) or ask(*given)
+m.report()._repr_html_()
+str(m.report())
+assert len(asked) == 2, asked
 report = m.report()
+assert report.data is report.data and len(asked) == 3
+dbc._compile.ask = ask
 assert report.data["model"] == "fields" and str(report).startswith("entry `report`: ")
 page = report._repr_html_()
 assert page.count("<tr>") == sum(1 + len(each["stages"]) for each in report.data["programs"]) and "<h4>entry both</h4>" in page
+# It is of the model as it was loaded, numbers of double precision included.
+tree = common.model("tree")
+for real in ("f32", "f64"):
+    printed = subprocess.run([dbc._compile.program(), "report", tree, "-Dvocab=20", "--mode", "train", "--real", real], capture_output=True,
+                             text=True, check=True).stdout
+    assert str(dbc.load(tree, vocab=20, mode="train", real=real).report()) == printed
+    assert f"memory: {16 if real == 'f32' else 32} bytes for each node that `encode` is called for, kept to the end" in printed
