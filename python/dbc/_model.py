@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays, _batches, _compile, _dbc, _nodes, _report
+from . import _arrays, _batches, _compile, _dbc, _names, _nodes, _report
 from ._errors import CallError, WeightsError
 from ._results import Gradients
 
@@ -62,8 +62,9 @@ class Entry(_dbc.Entry):
 
 
 class Model:
-    """A compiled model with weights. Its entries, losses and constructors are attributes; one whose name an attribute of this
-    class has gets `_` behind it, as in `model.report_`. Also in `entries` and `constructors`, by name.
+    """A compiled model with weights. Its entries, losses, constructors and data types are attributes; one whose name an attribute of
+    this class has, or is a keyword of Python, gets `_` behind it, as in `model.report_`. By their own names they are in `entries`,
+    `constructors` and `types`.
 
     For one thread at a time: a second one that uses it meanwhile gets CallError. While it computes, other threads of Python run.
     """
@@ -72,6 +73,10 @@ class Model:
     entries: dict[str, Entry]
     constructors: dict[str, type]
     types: dict[str, type]
+    _code: Any
+    _loaded: Any
+    _path: str
+    _options: list[str]
 
     def __init__(self, code, loaded, path, options):
         self._code = code
@@ -87,10 +92,11 @@ class Model:
             self.types[data] = base
             for (name, _), made in zip(constructors, classes):
                 self.constructors[name if name not in self.constructors else f"{data}.{name}"] = made
+        under = _names.of_model(described, Model)
         for named in (self.types, self.constructors, self.entries):
             for name, value in named.items():
-                setattr(self, name + "_" if hasattr(Model, name) or name in ("name", "types", "entries", "constructors")
-                        else name, value)
+                if name in under:  # else a constructor of a second data type that has one of this name
+                    setattr(self, under[name], value)
 
     def columns(self, inputs: int, data: Mapping[str, Mapping[str, Any]] | None = None,
                 args: Mapping[str, Any] | None = None) -> _batches.Batch:

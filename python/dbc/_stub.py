@@ -5,6 +5,8 @@ import keyword
 import os
 from typing import TYPE_CHECKING
 
+from . import _names
+
 if TYPE_CHECKING:
     from ._model import Model
 
@@ -41,16 +43,15 @@ def _class_of(model):
     return "".join(part.capitalize() for part in model.split("_"))
 
 
-def _node_lines(described):
-    """The classes of nodes, indented: constructors are attributes of the model."""
-    datas = [data if any(name != data for name, _ in constructors) else constructors[0][0]
-             for data, constructors in described["datas"]]
+def _node_lines(described, under):
+    """The classes of nodes, called as the attributes of the model."""
+    datas = [under[data] for data, _ in described["datas"]]
     for data, constructors in described["datas"]:
         if all(name != data for name, _ in constructors):
-            yield f"class {data}: ..."
+            yield f"class {under[data]}: ..."
         for name, fields in constructors:
-            base = "" if name == data else f"({data})"
-            yield f"class {name}{base}:"
+            base = "" if name == data else f"({under[data]})"
+            yield f"class {under[name]}{base}:"
             given = [(field, _given(what, datas)) for field, what in fields]
             for field, what in given:
                 if not keyword.iskeyword(field):
@@ -60,33 +61,35 @@ def _node_lines(described):
             yield f"    def __init__(self{args}) -> None: ..."
 
 
-def _entry_lines(described):
-    datas = [data for data, _ in described["datas"]]
+def _entry_lines(described, under):
+    """A class for each entry and loss, for the types of its call."""
+    datas = [under[data] for data, _ in described["datas"]]
     real = "np.float64" if described["f64"] else "np.float32"
     for entry in described["entries"]:
         args = [_given(each, datas) for _, each in entry["args"]]
         one = args[0] if len(args) == 1 else f"tuple[{', '.join(args) or '()'}] | dict[str, Any]"
-        inputs = f"dbc.Batch | str | os.PathLike[str] | Sequence[{one}]"
-        yield f"class _{entry['name']}(dbc.Entry):"
+        inputs = f"dbc.Batch | str | bytes | os.PathLike[str] | Sequence[{one}]"
+        yield f"class _entry_{entry['name']}(dbc.Entry):"
         yield f"    def __call__(self, inputs: {inputs}) -> {_result(entry['result'], real)}: ...  # type: ignore[override]"
 
 
 def write_stub(model: Model, path: str | os.PathLike[str]) -> None:
-    """Writes types for editors and checkers: a module `path` (a .pyi file) with a class for the model, called as its file is in
-    capitals, with its constructors and entries. For `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`."""
+    """Writes types for editors and checkers: a module `path` (a .pyi file) with a class for the model, which has its name without
+    `_`, each word with a capital: that of `model tree_rnn;` is `TreeRnn`. It has the constructors, data types and entries. For
+    `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`. Raises OSError where the file cannot be written."""
     described = model._code.described
     lines = ["import os", "from collections.abc import Sequence", "from typing import Any", "", "import dbc",
              "import numpy as np", "from numpy.typing import ArrayLike, NDArray", ""]
-    lines += [*_node_lines(described), "", *_entry_lines(described), ""]
-    taken = set(dir(type(model)))
-    attributes = []
+    under = _names.of_model(described, type(model))
+    lines += [*_node_lines(described, under), "", *_entry_lines(described, under), ""]
+    attributes = {}
     for data, constructors in described["datas"]:
         names = [name for name, _ in constructors]
         for each in ([] if data in names else [data]) + names:
-            lines.append(f"_type_{each} = {each}")  # in the class below the name is the attribute
-            attributes.append((each, f"type[_type_{each}]"))
+            lines.append(f"_type_{each} = {under[each]}")  # in the class below the name is the attribute
+            attributes[under[each]] = f"type[_type_{each}]"
     lines.append(f"class {_class_of(described['name'])}(dbc.Model):")
-    attributes += [(entry["name"], "_" + entry["name"]) for entry in described["entries"]]
-    lines += [f"    {name}{'_' if name in taken else ''}: {what}" for name, what in attributes] or ["    ..."]
+    attributes.update((under[entry["name"]], "_entry_" + entry["name"]) for entry in described["entries"])
+    lines += [f"    {name}: {what}" for name, what in attributes.items()] or ["    ..."]
     with open(os.fspath(path), "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")

@@ -13,13 +13,27 @@ dbc.write_stub(m, os.path.join(sys.argv[1], "stub.pyi"))
 with open(os.path.join(sys.argv[1], "stub.pyi")) as file:
     tree = ast.parse(file.read())
 classes = {each.name: ast.unparse(each) for each in tree.body if isinstance(each, ast.ClassDef)}
-assert list(classes) == ["Token", "Other", "A", "B", "_report", "_load", "_word", "_both", "_nothing", "Fields"]
+assert list(classes) == ["Token", "Other", "A", "B", "_entry_report", "_entry_load", "_entry_word", "_entry_both", "_entry_nothing", "Fields"]
 assert "def __init__(self, word: int=..., class_: int=..., flag: bool=..., deps: Sequence[Token]=..." in classes["Token"]
-assert "-> tuple[NDArray[np.float32], list[NDArray[np.int32]]]" in classes["_both"]
-assert "Sequence[tuple[()] | dict[str, Any]]" in classes["_nothing"]
-# What the stub names is there.
-for each in tree.body[-1].body:
-    assert hasattr(m, each.target.id), each.target.id
+assert "-> tuple[NDArray[np.float32], list[NDArray[np.int32]]]" in classes["_entry_both"]
+assert "Sequence[tuple[()] | dict[str, Any]]" in classes["_entry_nothing"]
+# What the stub names is there, and is what the stub says: also of a model whose names the class, its objects or Python have.
+n = dbc.load(common.model("names"))
+dbc.write_stub(n, os.path.join(sys.argv[1], "names.pyi"))
+for model, name in ((m, "stub.pyi"), (n, "names.pyi")):
+    with open(os.path.join(sys.argv[1], name)) as file:
+        body = ast.parse(file.read()).body[-1].body
+    for each in body:
+        kind = ast.unparse(each.annotation)
+        found = getattr(model, each.target.id)
+        assert found is (model.entries[kind[7:]] if kind.startswith("_entry_") else
+                         {**model.types, **model.constructors}[kind[len("type[_type_"):-1]]), (each.target.id, found)
+    named = {**model.types, **model.constructors, **model.entries}.values()
+    assert {id(getattr(model, each.target.id)) for each in body} == {id(each) for each in named}
+assert sorted(name for name in vars(n) if name.endswith("_")) == ["_code_", "_loaded_", "class_", "constructors_", "entries_", "lambda_",
+                                                                 "name_", "report_", "report__", "types_"]
+assert n.name == "names" and n.name_([n.Leaf(3), n.types_(4)]).tolist() == [3, 4] and n.report_([()]).tolist() == [1]
+assert n.entries["_code"]([()]).tolist() == [2] and isinstance(n.Leaf(3), n.report__)
 # The extension has a stub of each of its classes, and the package says that it is typed.
 folder = os.path.dirname(dbc.__file__)
 assert os.path.exists(os.path.join(folder, "py.typed"))
