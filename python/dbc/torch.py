@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from . import _arrays
+from ._batches import Batch
 from ._errors import CallError
 from ._model import Entry, Model
 from ._results import SparseGradient
@@ -95,9 +96,10 @@ class _Run(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, *cotangents):
         tensors = ctx.saved_tensors
-        named = ctx.run.backward(tensors[len(ctx.run.params):], cotangents[0])
-        names = [*ctx.run.params, *ctx.run.inputs]
-        return (None, *(named.get(name) if needed else None for name, needed in zip(names, ctx.needs_input_grad[1:])))
+        named, factor = ctx.run.backward(tensors[len(ctx.run.params):], cotangents[0])
+        names = [*ctx.run.params, *(ctx.run.function._gradients.get(name) for name in ctx.run.inputs)]
+        return (None, *(_tensor(named[name]) * factor if needed and name in named else None
+                        for name, needed in zip(names, ctx.needs_input_grad[1:])))
 
 
 def _refuse_changed(entry, version):
@@ -131,15 +133,16 @@ class _LossRun:
         return torch.tensor(value, dtype=torch.float32)
 
     def backward(self, values, cotangent):
+        """(gradients by name, what each of them is multiplied by)."""
         f = self.function
         if self.gradients is not None:
-            return {f._given_name(name): _tensor(each) * cotangent for name, each in self.gradients.items()}
+            return self.gradients, cotangent
         # Each loss has a factor of its own, known only now: computed again.
         _refuse_changed(f.entry, self.version)
         f._fill(self.batch, self.inputs, values)
         weights = _arrays.numbers(cotangent.contiguous(), "float32")
         _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
-        return {f._given_name(name): _tensor(each) for name, each in gradients.items()}
+        return gradients, 1
 
 
 class _EntryRun:
@@ -161,7 +164,7 @@ class _EntryRun:
         f._fill(self.batch, [*self.inputs, f._cotangent], [*values, cotangent])
         weights = np.ones(len(self.batch), np.float32)
         _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, None)
-        return {f._given_name(name): _tensor(each) for name, each in named.items()}
+        return named, 1
 
 
 def _as_tensors(result):
@@ -176,8 +179,8 @@ class Function(torch.nn.Module):
     def __init__(self, entry, vjp, reduction):
         super().__init__()
         self.params = parameters_of(entry)
-        self._datas = [data for data, _ in entry._code.described["datas"]]
         self.entry, self.vjp, self.reduction = entry, vjp, reduction
+        self._name_inputs()
         self._cotangent = vjp._described["args"][-1][0] if vjp is not None else None
 
     def forward(self, inputs: Any, **tensors: torch.Tensor) -> torch.Tensor:
@@ -190,25 +193,28 @@ class Function(torch.nn.Module):
         run = kind(self, batch, list(tensors), names)
         return _Run.apply(run, *self.params._views.values(), *tensors.values())
 
-    def _given_name(self, name):
-        """The name by which forward() was given what a gradient is of."""
-        owner, _, own = name.partition(".")
-        if own and owner in self._datas:
-            return f"{owner}_{own}"
-        return own if own and owner == (self.vjp or self.entry).name else name
+    def _name_inputs(self):
+        """_columns: (table, column) of what forward() may be given, by name; _clashing: names of several; _gradients: the name of
+        the gradient of each, where there is one."""
+        code, loss = self.entry._code, (self.vjp or self.entry)._described
+        batch = Batch(code)
+        named = [(name, batch._args, column) for name, column in loss["arg_columns"]]
+        for table, (data, _) in enumerate(code.described["datas"]):
+            named += [(f"{data}_{column[0]}", table, number) for number, column in enumerate(batch._columns_of(table))]
+        self._columns = {name: (table, column) for name, table, column in named}
+        self._clashing = {name for name, table, column in named if self._columns[name] != (table, column)}
+        gradients = {(table, column): name for name, table, column in loss["input_gradients"]}
+        self._gradients = {name: gradients[where] for name, where in self._columns.items() if where in gradients}
 
     def _fill(self, batch, names, values):
         """Puts tensors into the batch in place of what it has."""
         for name, value in zip(names, values):
-            table, own = batch._args, name
-            for number, data in enumerate(self._datas):
-                if name.startswith(data + "_"):
-                    table, own = number, name[len(data) + 1:]
-            columns = [column[0] for column in batch._columns_of(table)]
-            if own not in columns:
+            if name in self._clashing:
+                raise CallError(f"`{name}` is the name of several arguments and fields (DATA_FIELD): rename one of them in the model")
+            if name not in self._columns:
                 raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
-                                ", ".join(f"`{each}`" for each in columns))
-            batch._replace_floats(table, columns.index(own), _arrays.numbers(value, "float32").reshape(-1))
+                                ", ".join(f"`{each}`" for each in self._columns))
+            batch._replace_floats(*self._columns[name], _arrays.numbers(value, "float32").reshape(-1))
 
     def extra_repr(self):
         return repr(self.entry)

@@ -152,6 +152,7 @@ static nb::dict describe(const TypeInfo &type) {
 nb::dict describe(const Code &code) {
   const ModelInfo &info = code.info();
   nb::dict out;
+  const Batch empty(info); // for where arguments stand
   nb::list datas, params, entries;
   for (const DataInfo &data : info.datas) {
     nb::list constructors;
@@ -166,18 +167,27 @@ nb::dict describe(const Code &code) {
   for (const ParamInfo &param : info.params)
     params.append(nb::make_tuple(param.name, nb::tuple(list_of(param.extents)), param.is_const));
   for (const EntryInfo &entry : info.entries) {
+    const auto number = static_cast<int32_t>(&entry - info.entries.data());
     nb::dict described;
-    nb::list args, gradients;
+    nb::list args, columns, gradients;
     for (const ArgInfo &arg : entry.args)
       args.append(nb::make_tuple(arg.name, describe(arg.type)));
-    for (const InputGradientInfo &gradient : entry.input_gradients)
-      gradients.append(nb::str(gradient.name.c_str()));
+    for (int32_t component = 0; component < empty.arg_components(number); ++component) {
+      const int32_t column = empty.arg_column(number, component);
+      columns.append(nb::make_tuple(empty.column_info(empty.args(), column).name, column));
+    }
+    for (const InputGradientInfo &gradient : entry.input_gradients) {
+      const bool is_arg = gradient.data < 0;
+      gradients.append(nb::make_tuple(gradient.name, is_arg ? empty.args() : gradient.data,
+                                      is_arg ? empty.arg_column(number, gradient.column) : gradient.column));
+    }
     described["name"] = nb::str(entry.name.c_str());
     described["is_loss"] = entry.is_loss;
     described["is_differentiated"] = entry.is_differentiated();
     described["args"] = args;
     described["result"] = describe(entry.result);
-    described["input_gradients"] = gradients;
+    described["arg_columns"] = columns;       // (name, column) of each component
+    described["input_gradients"] = gradients; // (name, table, column)
     entries.append(described);
   }
   out["name"] = nb::str(info.name.c_str());

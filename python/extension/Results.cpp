@@ -98,29 +98,63 @@ nb::object gradient(const float *f32, const double *f64, const std::vector<size_
   return f64 != nullptr ? own_array(f64, shape, owner) : own_array(f32, shape, owner);
 }
 
-/// Of a field or argument: an array with a row for each owner that has it, of lists a list of arrays.
-nb::object input_gradient(const Outputs &out, int32_t number, const InputGradientInfo &info,
-                          const FilledBatch &filled, const std::vector<size_t> &extents, nb::handle owner) {
-  std::vector<size_t> shape = {static_cast<size_t>(out.input_gradient_values(number))};
-  shape.insert(shape.end(), extents.begin(), extents.end());
-  return gradient(out.input_gradient_f32(number), out.input_gradient_f64(number), shape, owner);
+/// What a gradient of a field or argument is of: the type of a value or of a list's element, and whether
+/// lists are around it.
+struct Leaf {
+  const TypeInfo *type = nullptr;
+  bool in_list = false;
+};
+
+/// The component number `component` of a type, in the order of flatten(); the number counts down by those
+/// that are passed.
+Leaf component_of(const TypeInfo &type, int32_t &component) {
+  if (type.form == TypeInfo::Form::Value)
+    return {component-- == 0 ? &type : nullptr};
+  for (const TypeInfo &element : type.elements)
+    if (Leaf found = component_of(element, component); found.type != nullptr) {
+      found.in_list = found.in_list || type.form == TypeInfo::Form::List;
+      return found;
+    }
+  return {};
 }
 
-/// The type of the numbers that a gradient of a field or argument has.
-const TypeInfo *type_of(const ModelInfo &model, const EntryInfo &loss, const InputGradientInfo &info) {
-  const std::string name = info.name.substr(info.name.find('.') + 1);
-  const TypeInfo *type = nullptr;
+Leaf leaf_of(const ModelInfo &model, const EntryInfo &loss, const InputGradientInfo &info) {
+  int32_t component = info.data < 0 ? info.column : 0;
   if (info.data < 0) {
     for (const ArgInfo &arg : loss.args)
-      if (arg.name == name)
-        type = &arg.type;
+      if (Leaf found = component_of(arg.type, component); found.type != nullptr)
+        return found;
   } else {
     for (const ConstructorInfo &constructor : model.datas[info.data].constructors)
       for (const FieldInfo &field : constructor.fields)
         if (field.column == info.column)
-          type = &field.type;
+          return component_of(field.type, component);
   }
-  return type;
+  throw std::logic_error("a gradient of what the model does not have");
+}
+
+/// Of a field or argument: an array with a row for each owner, or a list of arrays where it is a list.
+nb::object input_gradient(const Outputs &out, int32_t number, const Leaf &leaf, int32_t owners,
+                          nb::handle owner) {
+  std::vector<size_t> shape = sizes_of(leaf.type->extents);
+  shape.insert(shape.begin(), static_cast<size_t>(out.input_gradient_values(number)));
+  nb::object values = gradient(out.input_gradient_f32(number), out.input_gradient_f64(number), shape, owner);
+  if (!leaf.in_list)
+    return values;
+  nb::list cut;
+  for (int32_t row = 0; row < owners; ++row) {
+    const Range range = out.input_gradient_range(number, row);
+    cut.append(nb::steal(PySequence_GetSlice(values.ptr(), range.begin, range.end)));
+  }
+  return std::move(cut);
+}
+
+/// Adds a gradient under a name that no other one has: what is read by name is what was meant.
+void add_named(nb::dict &named, const std::string &name, nb::object value) {
+  if (named.contains(name.c_str()))
+    raise("CallError", "a parameter and an input both have the gradient `" + name +
+                           "`: leave the input's out of `gradients`");
+  named[name.c_str()] = std::move(value);
 }
 
 } // namespace
@@ -153,26 +187,14 @@ nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo 
     } else {
       value = gradient(out.gradient_f32(param), out.gradient_f64(param), shape, owner);
     }
-    named[model.params[param].name.c_str()] = value;
+    add_named(named, model.params[param].name, value);
   }
   for (size_t i = 0; i < loss.input_gradients.size(); ++i) {
     const InputGradientInfo &info = loss.input_gradients[i];
-    const TypeInfo *type = type_of(model, loss, info);
-    std::vector<size_t> extents = {static_cast<size_t>(info.width)};
-    bool is_list = false;
-    while (type != nullptr && type->form == TypeInfo::Form::List)
-      type = &type->elements[0], is_list = true;
-    if (type != nullptr && type->form == TypeInfo::Form::Value)
-      extents = sizes_of(type->extents);
-    const auto number = static_cast<int32_t>(i);
-    nb::object values = input_gradient(out, number, info, filled, extents, owner);
     const int32_t table = info.data < 0 ? filled.batch.args() : info.data;
-    nb::list cut;
-    for (int32_t row = 0; is_list && row < filled.batch.rows(table); ++row) {
-      const Range range = out.input_gradient_range(number, row);
-      cut.append(nb::steal(PySequence_GetSlice(values.ptr(), range.begin, range.end)));
-    }
-    named[info.name.c_str()] = is_list ? nb::object(cut) : values;
+    add_named(named, info.name,
+              input_gradient(out, static_cast<int32_t>(i), leaf_of(model, loss, info),
+                             filled.batch.rows(table), owner));
   }
   return named;
 }

@@ -216,8 +216,24 @@ assert torch.allclose(drops(trees), torch.tensor(m.drops(trees)))
 drops(trees).sum().backward()
 assert abs(m.drops.value_and_grad(trees, [1] * 3)[0] - again[0]) < 1e-5  # was no step
 
+# Names say exactly which argument or field is meant; where they cannot they are refused.
+c = dbc.load(common.model("clashes"), mode="train", gradients="all")
+pair = c.Tree_a(x=2, a_x=3)
+for function, inputs, name in [(c.named, [(pair, 5)], "Tree_a_x"), (c.twice, [c.Leaf([1, 2], 3)], "Tree_x"), (c.only, [(c.Only(2), 3)], "Only_y")]:
+    with raises(dbc.CallError, f"`{name}` is the name of several arguments and fields (DATA_FIELD): rename one of them in the model"):
+        dbc.torch.as_function(function)(inputs, **{name: torch.ones(1)})
+value = torch.tensor([4.0], requires_grad=True)
+dbc.torch.as_function(c.plain)([c.Only(2)], Only_y=value).backward()
+assert value.grad.tolist() == [8]
+value = torch.tensor([4.0], requires_grad=True)
+dbc.torch.as_function(c.named)([(pair, 5)], Tree_a_a_x=value).backward()
+assert value.grad.tolist() == [2 * 2 * 5]
+part = torch.ones(1, 2, 3, requires_grad=True)
+dbc.torch.as_function(c.record_)([((2, [[0] * 3] * 2), [])], **{"p.b": part}).backward()
+assert part.grad.tolist() == [[[4] * 3] * 2]
+
 # What does not fit.
-with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `g`, `y`"):
+with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `y`, `Tree_x`, `Tree_left`, `Tree_right`"):
     far(list(zip(trees, ys)), z=torch.zeros(3))
 with raises(dbc.CallError, "`y` has 3 rows of 4 numbers in the batch, not 4 numbers in all"):
     far(list(zip(trees, ys)), y=torch.zeros(4))

@@ -141,6 +141,15 @@ leaf = d.Leaf(x=[1, 2, 3, 4])
 _, gradients = d.far.value_and_grad([(leaf, [0, 0, 0, 0]), (d.Leaf(x=[0] * 4), [1, 1, 1, 1])])
 assert gradients["Tree.x"].shape == (2, 4) and np.allclose(gradients["far.y"], [-np.tanh([1, 2, 3, 4]), [1, 1, 1, 1]], atol=1e-6)
 
+# Those of components have the components' shapes.
+c = dbc.load(common.model("clashes"), mode="train", gradients="all")
+_, gradients = c.record_.value_and_grad([({"a": 1, "b": [[1, 2, 3], [4, 5, 6]]}, [(2, [1, 2])]), ((2, np.ones((2, 3))), [])], weights=[1, 1])
+assert gradients["record_.p.a"].tolist() == [91, 6]
+assert gradients["record_.p.b"].tolist() == [[[2, 4, 6], [8, 10, 12]], [[4] * 3] * 2]
+assert [each.tolist() for each in gradients["record_.q.0"]] == [[3], []]
+assert [each.tolist() for each in gradients["record_.q.1"]] == [[[2, 2]], []] and gradients["record_.q.1"][1].shape == (0, 2)
+_, gradients = d.far.value_and_grad([(leaf, [0, 0, 0, 0])])
+
 # What is refused, and changes nothing.
 with raises(dbc.CallError, "the gradients are of another model"):
     two.step(gradients)
