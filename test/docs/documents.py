@@ -1,5 +1,5 @@
 """Runs what the documents of the repository say: every *.md file but dsl/REFERENCE.md, which reference.py runs, and docs/python.md,
-which test/python/document.test does; every fenced block, each document in a folder of its own. dbc must be on the PATH.
+which test/python/document*.test do; every fenced block, each document in a folder of its own. dbc must be on the PATH.
 
 usage: documents.py ROOT BUILD SCRATCH [DOCUMENT...]
 
