@@ -149,14 +149,6 @@ nb::object input_gradient(const Outputs &out, int32_t number, const Leaf &leaf, 
   return std::move(cut);
 }
 
-/// Adds a gradient under a name that no other one has: what is read by name is what was meant.
-void add_named(nb::dict &named, const std::string &name, nb::object value) {
-  if (named.contains(name.c_str()))
-    raise("CallError", "a parameter and an input both have the gradient `" + name +
-                           "`: leave the input's out of `gradients`");
-  named[name.c_str()] = std::move(value);
-}
-
 } // namespace
 
 nb::object results_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &entry,
@@ -169,7 +161,7 @@ nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo 
   const ModelInfo &model = filled.code().info();
   const Outputs &out = kept->outputs;
   nb::object owner = owner_of(kept);
-  nb::dict named;
+  nb::dict named; // no two have one name: losses, data types and params have names of their own (manual, N1)
   for (int32_t param : loss.gradients) {
     if (!out.has_gradient(param))
       continue;
@@ -187,14 +179,13 @@ nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo 
     } else {
       value = gradient(out.gradient_f32(param), out.gradient_f64(param), shape, owner);
     }
-    add_named(named, model.params[param].name, value);
+    named[model.params[param].name.c_str()] = value;
   }
   for (size_t i = 0; i < loss.input_gradients.size(); ++i) {
     const InputGradientInfo &info = loss.input_gradients[i];
     const int32_t table = info.data < 0 ? filled.batch.args() : info.data;
-    add_named(named, info.name,
-              input_gradient(out, static_cast<int32_t>(i), leaf_of(model, loss, info),
-                             filled.batch.rows(table), owner));
+    named[info.name.c_str()] = input_gradient(out, static_cast<int32_t>(i), leaf_of(model, loss, info),
+                                              filled.batch.rows(table), owner);
   }
   return named;
 }
