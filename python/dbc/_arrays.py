@@ -4,7 +4,7 @@ import numpy as np
 _INT32 = np.iinfo(np.int32)
 
 
-def numbers(values, kind):
+def elements(values, kind):
     """`values`, an array of any kind or nested lists, as a contiguous array of "float32", "int32" or "bool".
 
     No copy where it is one. Raises TypeError for other types, ValueError for integers beyond 32 bits and ragged lists.

@@ -56,9 +56,9 @@ def _fill_column(batch, table, owner, name, values):
             raise CallError(f"{owner}: `{name}` is a list: a tuple of {depth} array(s) of offsets and one of values")
         *offsets, values = values
         for level, each in enumerate(offsets):
-            batch._add_offsets(table, number, level, _numbers(owner, name, each, "int32"))
+            batch._add_offsets(table, number, level, _elements(owner, name, each, "int32"))
     kind = {"f32": "float32", "bool": "bool"}.get(elem, "int32")
-    array = _numbers(owner, name, values, kind)
+    array = _elements(owner, name, values, kind)
     if kind == "float32":
         batch._add_floats(table, number, array)
     elif kind == "bool":
@@ -67,9 +67,9 @@ def _fill_column(batch, table, owner, name, values):
         batch._add_ints(table, number, array)
 
 
-def _numbers(owner, name, values, kind):
+def _elements(owner, name, values, kind):
     try:
-        return _arrays.numbers(values, kind).reshape(-1)
+        return _arrays.elements(values, kind).reshape(-1)
     except (TypeError, ValueError) as error:
         raise CallError(f"{owner}: `{name}`: {error}") from None
 
@@ -81,7 +81,7 @@ def columns(code, inputs, data, args):
     for name, given in data.items():
         table = _number_of(code.described["datas"], name)
         given = dict(given)
-        begin = _numbers(name, "begin", given.pop("begin"), "int32") if "begin" in given else None
+        begin = _elements(name, "begin", given.pop("begin"), "int32") if "begin" in given else None
         if begin is None:
             raise CallError(f"{name}: `begin` is missing: the first node of each input, then the number of nodes")
         kind = given.pop("kind", None)

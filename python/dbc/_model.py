@@ -52,7 +52,7 @@ class Entry(_dbc.Entry):
         weights: a number for each input; by default 1 (of JSON lines: their "weight") divided by the number of inputs: the mean.
         """
         if weights is not None:
-            weights = _arrays.numbers(weights, "float32").reshape(-1)
+            weights = _arrays.elements(weights, "float32").reshape(-1)
         value, result, named, kept = self._value_and_grad(inputs, weights, self._loaded.next_dropout())
         return value, Gradients(named, kept, result)
 
@@ -126,7 +126,7 @@ class Model:
                 wrong.append(f"`{name}` is missing")
                 continue
             try:
-                arrays[name] = _arrays.numbers(weights[name], "float32")
+                arrays[name] = _arrays.elements(weights[name], "float32")
             except (TypeError, ValueError) as error:
                 wrong.append(f"`{name}` {error}")
                 continue
@@ -174,7 +174,7 @@ def _code_of(path):
 def _locked_code_of(path):
     code = _CODES.get(path)
     if code is None:
-        code = _dbc.Code(path, os.path.basename(path)[: -len(".so")])
+        code = _dbc.LoadedCode(path, os.path.basename(path)[: -len(".so")])
         code.described = code.describe()
         key = repr((code.described["name"], code.described["datas"]))
         code.nodes = _NODES.get(key) or _nodes.Nodes(code.described)

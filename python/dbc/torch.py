@@ -140,7 +140,7 @@ class _LossRun:
         # Each loss has a factor of its own, known only now: computed again.
         _refuse_changed(f.entry, self.version)
         f._fill(self.batch, self.inputs, values)
-        weights = _arrays.numbers(cotangent.contiguous(), "float32")
+        weights = _arrays.elements(cotangent.contiguous(), "float32")
         _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
         return gradients, 1
 
@@ -214,7 +214,7 @@ class Function(torch.nn.Module):
             if name not in self._columns:
                 raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
                                 ", ".join(f"`{each}`" for each in self._columns))
-            batch._replace_floats(*self._columns[name], _arrays.numbers(value, "float32").reshape(-1))
+            batch._replace_floats(*self._columns[name], _arrays.elements(value, "float32").reshape(-1))
 
     def extra_repr(self):
         return repr(self.entry)

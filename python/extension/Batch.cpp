@@ -9,11 +9,11 @@
 namespace dbc::python {
 
 FilledBatch::FilledBatch(nb::object code)
-    : code_object_(std::move(code)), code_(nb::cast<Code *>(code_object_)), batch(code_->info()),
+    : code_object_(std::move(code)), code_(nb::cast<LoadedCode *>(code_object_)), batch(code_->info()),
       objects_(code_->info().datas.size()) {}
 FilledBatch::~FilledBatch() = default;
 
-static void check_entry(const Code &code, int32_t entry) {
+static void check_entry(const LoadedCode &code, int32_t entry) {
   if (entry < 0 || static_cast<size_t>(entry) >= code.info().entries.size())
     raise("CallError", "there is no such entry");
 }
@@ -61,14 +61,14 @@ void FilledBatch::begin_columns(int32_t inputs) {
   batch.borrow_inputs(inputs);
 }
 
-void FilledBatch::add_nodes(int32_t data, nb::object kinds, const Numbers1<int32_t> &begin) {
+void FilledBatch::add_nodes(int32_t data, nb::object kinds, const Elements<int32_t> &begin) {
   Claim claim(busy, "the batch");
   if (begin.size() != static_cast<size_t>(batch.inputs()) + 1)
     raise("CallError", "`begin` has a number for each input, and one more");
   const auto &first = ints_.emplace_back(begin.data(), begin.data() + begin.size());
   const uint8_t *kind = nullptr;
   if (!kinds.is_none()) {
-    auto given = nb::cast<Numbers1<uint8_t>>(kinds);
+    auto given = nb::cast<Elements<uint8_t>>(kinds);
     if (given.size() != static_cast<size_t>(std::max(first.back(), 0)))
       raise("CallError", "`kind` has a number for each node");
     kind = bytes_.emplace_back(given.data(), given.data() + given.size()).data();
@@ -76,36 +76,36 @@ void FilledBatch::add_nodes(int32_t data, nb::object kinds, const Numbers1<int32
   (void)batch.borrow_nodes(data, kind, first.back(), first.data()); // what is refused, the run says
 }
 
-void FilledBatch::add_ints(int32_t table, int32_t column, const Numbers1<int32_t> &values) {
+void FilledBatch::add_ints(int32_t table, int32_t column, const Elements<int32_t> &values) {
   Claim claim(busy, "the batch");
   const auto &copy = ints_.emplace_back(values.data(), values.data() + values.size());
   batch.borrow_ints(table, column, copy.data(), copy.size());
 }
 
-void FilledBatch::add_bools(int32_t table, int32_t column, const Numbers1<uint8_t> &values) {
+void FilledBatch::add_bools(int32_t table, int32_t column, const Elements<uint8_t> &values) {
   Claim claim(busy, "the batch");
   const auto &copy = bytes_.emplace_back(values.data(), values.data() + values.size());
   batch.borrow_bools(table, column, copy.data(), copy.size());
 }
 
-void FilledBatch::add_floats(int32_t table, int32_t column, Numbers1<float> values) {
+void FilledBatch::add_floats(int32_t table, int32_t column, Elements<float> values) {
   Claim claim(busy, "the batch");
   borrow(table, column, std::move(values));
 }
 
-void FilledBatch::borrow(int32_t table, int32_t column, Numbers1<float> values) {
+void FilledBatch::borrow(int32_t table, int32_t column, Elements<float> values) {
   batch.borrow_f32s(table, column, values.data(), values.size());
   floats_.insert_or_assign({table, column}, std::move(values));
 }
 
 void FilledBatch::add_offsets(int32_t table, int32_t column, int32_t level,
-                              const Numbers1<int32_t> &offsets) {
+                              const Elements<int32_t> &offsets) {
   Claim claim(busy, "the batch");
   const auto &copy = ints_.emplace_back(offsets.data(), offsets.data() + offsets.size());
   (void)batch.borrow_offsets(table, column, level, copy.data(), copy.size());
 }
 
-void FilledBatch::replace_floats(int32_t table, int32_t column, const Numbers1<float> &values) {
+void FilledBatch::replace_floats(int32_t table, int32_t column, const Elements<float> &values) {
   Claim claim(busy, "the batch");
   const ColumnInfo &info = batch.column_info(table, column);
   if (info.elem != Elem::F32 || info.depth != 0)
@@ -123,8 +123,8 @@ void FilledBatch::replace_floats(int32_t table, int32_t column, const Numbers1<f
   const auto extent = static_cast<size_t>(info.extent), rows = static_cast<size_t>(batch.rows(table));
   if (values.size() != rows * extent)
     raise("CallError", "`" + info.name + "` has " + std::to_string(rows) + " rows of " +
-                           std::to_string(extent) + " numbers in the batch, not " +
-                           std::to_string(values.size()) + " numbers in all");
+                           std::to_string(extent) + " elements in the batch, not " +
+                           std::to_string(values.size()) + " elements in all");
   for (size_t row = 0; row < rows; ++row)
     if (has[kinds != nullptr && !is_args ? kinds[row] : 0])
       batch.set_f32s(table, static_cast<int32_t>(row), column, values.data() + row * extent, extent);

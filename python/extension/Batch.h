@@ -3,7 +3,7 @@
 // A batch as Python fills it: of objects, of JSON lines, or of arrays.
 #pragma once
 
-#include "Code.h"
+#include "LoadedCode.h"
 
 #include <atomic>
 #include <dbc/io/instances.h>
@@ -17,16 +17,16 @@
 
 namespace dbc::python {
 
-template <class T> using Numbers1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Elements = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// The inputs of a run, and what they were made of: objects are kept, so that results and errors can name
 /// them. Filled once. One thread at a time; a run holds `busy`.
 class FilledBatch {
   nb::object code_object_; ///< first, as what follows is made of it
-  Code *code_;
+  LoadedCode *code_;
 
 public:
-  /// `code` is a Code.
+  /// `code` is a LoadedCode.
   explicit FilledBatch(nb::object code);
   ~FilledBatch();
   FilledBatch(const FilledBatch &) = delete;
@@ -41,15 +41,15 @@ public:
   /// Filling with arrays, after the number of inputs: as in C++ (dbc/batch.h), but that what is read as a
   /// structure is copied, so that it stays as it was checked. Floats are borrowed, and kept alive.
   void begin_columns(int32_t inputs);
-  void add_nodes(int32_t data, nb::object kinds, const Numbers1<int32_t> &begin);
-  void add_ints(int32_t table, int32_t column, const Numbers1<int32_t> &values);
-  void add_bools(int32_t table, int32_t column, const Numbers1<uint8_t> &values);
-  void add_floats(int32_t table, int32_t column, Numbers1<float> values);
-  void add_offsets(int32_t table, int32_t column, int32_t level, const Numbers1<int32_t> &offsets);
+  void add_nodes(int32_t data, nb::object kinds, const Elements<int32_t> &begin);
+  void add_ints(int32_t table, int32_t column, const Elements<int32_t> &values);
+  void add_bools(int32_t table, int32_t column, const Elements<uint8_t> &values);
+  void add_floats(int32_t table, int32_t column, Elements<float> values);
+  void add_offsets(int32_t table, int32_t column, int32_t level, const Elements<int32_t> &offsets);
 
   /// Replaces one float column of a batch, which is no list: `values` has the numbers of all rows, one after
   /// the other; those of nodes that do not have the field are passed over.
-  void replace_floats(int32_t table, int32_t column, const Numbers1<float> &values);
+  void replace_floats(int32_t table, int32_t column, const Elements<float> &values);
 
   /// A status as whoever filled the batch understands it: lines are named by their numbers.
   Status in_words(const Status &status) const { return reader_ ? reader_->in_lines(status) : status; }
@@ -63,7 +63,7 @@ public:
   /// What the columns of a table are: (name, element, extent, depth, bound) of each.
   nb::list columns_of(int32_t table) const;
 
-  const Code &code() const { return *code_; }
+  const LoadedCode &code() const { return *code_; }
   const nb::object &code_object() const { return code_object_; }
 
   Batch batch;
@@ -72,7 +72,7 @@ public:
 
 private:
   friend class Builder;
-  void borrow(int32_t table, int32_t column, Numbers1<float> values);
+  void borrow(int32_t table, int32_t column, Elements<float> values);
   /// Throws CallError where it is filled already.
   void begin_filling();
   std::vector<std::vector<nb::object>> objects_; ///< by data type
@@ -81,7 +81,7 @@ private:
   bool is_flat_ = false;                  ///< filled with arrays
   std::deque<std::vector<int32_t>> ints_; ///< copies of borrowed columns
   std::deque<std::vector<uint8_t>> bytes_;
-  std::map<std::pair<int32_t, int32_t>, Numbers1<float>> floats_; ///< borrowed, by table and column
+  std::map<std::pair<int32_t, int32_t>, Elements<float>> floats_; ///< borrowed, by table and column
 };
 
 void bind_batch(nb::module_ &module);

@@ -14,50 +14,50 @@ void NodeNumbers::clear() {
   used_ = 0;
 }
 
-size_t NodeNumbers::place_of(PyObject *object) const {
-  const size_t mask = entries_.size() - 1;
+size_t NodeNumbers::index_of(PyObject *object) const {
+  const size_t mask = items_.size() - 1;
   size_t at = (reinterpret_cast<uintptr_t>(object) >> 4) * 0x9E3779B97F4A7C15U >> 20 & mask;
-  while (entries_[at].round == round_ && entries_[at].object != object)
+  while (items_[at].round == round_ && items_[at].object != object)
     at = (at + 1) & mask;
   return at;
 }
 
 void NodeNumbers::grow() {
-  std::vector<Entry> old(entries_.size() * 2);
-  old.swap(entries_);
-  for (const Entry &entry : old)
-    if (entry.round == round_)
-      entries_[place_of(entry.object)] = entry;
+  std::vector<Item> old(items_.size() * 2);
+  old.swap(items_);
+  for (const Item &item : old)
+    if (item.round == round_)
+      items_[index_of(item.object)] = item;
 }
 
-NodeNumbers::Entry &NodeNumbers::of(PyObject *object) {
-  if (2 * (used_ + 1) > entries_.size())
+NodeNumbers::Item &NodeNumbers::of(PyObject *object) {
+  if (2 * (used_ + 1) > items_.size())
     grow();
-  Entry &entry = entries_[place_of(object)];
-  if (entry.round != round_) {
-    entry = {object, round_, -1, -1};
+  Item &item = items_[index_of(object)];
+  if (item.round != round_) {
+    item = {object, round_, -1, -1};
     ++used_;
   }
-  return entry;
+  return item;
 }
 
 // --- errors ----------------------------------------------------------------------------------------------
 
-void Builder::refuse(const Place &place, const std::string &what) {
-  Status status = batch_.describe(dbc::Code::bad_input, place.table, place.row, place.column, what);
-  raise_if_failed(status, place.object != nullptr ? nb::handle(place.object) : nb::handle(nb::none()));
+void Builder::refuse(const Slot &slot, const std::string &what) {
+  Status status = batch_.describe(dbc::Code::bad_input, slot.table, slot.row, slot.column, what);
+  raise_if_failed(status, slot.object != nullptr ? nb::handle(slot.object) : nb::handle(nb::none()));
   throw std::logic_error("a refusal is no failure");
 }
 
-/// What Python code that was called has raised becomes the error of the place, if it is about the value.
-void Builder::refuse_raised(const Place &place) {
+/// What Python code that was called has raised becomes the error of the slot, if it is about the value.
+void Builder::refuse_raised(const Slot &slot) {
   if (PyErr_Occurred() == nullptr)
-    refuse(place, "is no array of numbers");
+    refuse(slot, "is no array of numbers");
   nb::python_error error;
   if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) &&
       !error.matches(PyExc_OverflowError))
     throw error;
-  refuse(place, nb::cast<std::string>(nb::str(error.value())));
+  refuse(slot, nb::cast<std::string>(nb::str(error.value())));
 }
 
 /// Forgets the exception of a kind that Python has raised; others go on.
@@ -73,44 +73,44 @@ static std::string class_name(nb::handle value) {
 
 // --- values ----------------------------------------------------------------------------------------------
 
-int32_t Builder::read_int(nb::handle value, const Place &place) {
+int32_t Builder::read_int(nb::handle value, const Slot &slot) {
   if (PyBool_Check(value.ptr()))
-    refuse(place, "is an integer, not a `bool`");
+    refuse(slot, "is an integer, not a `bool`");
   nb::object whole =
       PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
   if (!whole.is_valid()) {
     forget(PyExc_TypeError);
-    refuse(place, "is an integer, not a " + class_name(value));
+    refuse(slot, "is an integer, not a " + class_name(value));
   }
   int overflow = 0;
   const long number = PyLong_AsLongAndOverflow(whole.ptr(), &overflow);
   if (overflow != 0 || number < INT32_MIN || number > INT32_MAX)
-    refuse(place, "an integer is outside the 32 bits that it has");
+    refuse(slot, "an integer is outside the 32 bits that it has");
   return static_cast<int32_t>(number);
 }
 
-float Builder::read_float(nb::handle value, const Place &place) {
+float Builder::read_float(nb::handle value, const Slot &slot) {
   if (PyFloat_CheckExact(value.ptr()))
     return static_cast<float>(PyFloat_AS_DOUBLE(value.ptr()));
   const PyNumberMethods *methods = Py_TYPE(value.ptr())->tp_as_number;
   const bool is_number = methods != nullptr && (methods->nb_float != nullptr || methods->nb_index != nullptr);
   if (PyBool_Check(value.ptr()) || !is_number)
-    refuse(place, "is a number, not a " + class_name(value));
+    refuse(slot, "is a number, not a " + class_name(value));
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1 && PyErr_Occurred())
-    refuse_raised(place);
+    refuse_raised(slot);
   return static_cast<float>(number);
 }
 
-int32_t Builder::node_number(nb::handle object, int32_t target, const Place &place) {
-  NodeNumbers::Entry &known = numbers_.of(object.ptr());
+int32_t Builder::node_number(nb::handle object, int32_t target, const Slot &slot) {
+  NodeNumbers::Item &known = numbers_.of(object.ptr());
   if (known.data == target)
     return known.number;
   const Constructor *constructor = filled_.code().constructor_of(object.ptr());
   if (constructor == nullptr || constructor->data != target) {
     const ModelInfo &info = filled_.code().info();
-    refuse(place, "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
-                      (constructor == nullptr ? "" : " of `" + info.datas[constructor->data].name + "`"));
+    refuse(slot, "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
+                     (constructor == nullptr ? "" : " of `" + info.datas[constructor->data].name + "`"));
   }
   const int32_t number = batch_.add_node(target, constructor->number);
   if (number < 0)
@@ -122,30 +122,28 @@ int32_t Builder::node_number(nb::handle object, int32_t target, const Place &pla
   return number;
 }
 
-void Builder::write_scalar(const TypeInfo &type, nb::handle value, const Place &place, int32_t depth) {
+void Builder::write_scalar(const TypeInfo &type, nb::handle value, const Slot &slot, int32_t depth) {
   switch (type.elem) {
   case Elem::Index:
   case Elem::Int: {
-    const int32_t number = read_int(value, place);
-    return depth == 0 ? batch_.set_int(place.table, place.row, place.column, number)
-                      : batch_.push_int(number);
+    const int32_t number = read_int(value, slot);
+    return depth == 0 ? batch_.set_int(slot.table, slot.row, slot.column, number) : batch_.push_int(number);
   }
   case Elem::Bool: {
     if (!PyBool_Check(value.ptr()) && std::strncmp(Py_TYPE(value.ptr())->tp_name, "numpy.bool", 10) != 0)
-      refuse(place, "is a `bool`, not a " + class_name(value));
+      refuse(slot, "is a `bool`, not a " + class_name(value));
     const bool is_true = PyObject_IsTrue(value.ptr()) == 1;
-    return depth == 0 ? batch_.set_bool(place.table, place.row, place.column, is_true)
+    return depth == 0 ? batch_.set_bool(slot.table, slot.row, slot.column, is_true)
                       : batch_.push_bool(is_true);
   }
   case Elem::F32: {
-    const float number = read_float(value, place);
-    return depth == 0 ? batch_.set_f32(place.table, place.row, place.column, number)
+    const float number = read_float(value, slot);
+    return depth == 0 ? batch_.set_f32(slot.table, slot.row, slot.column, number)
                       : batch_.push_f32s(&number, 1);
   }
   case Elem::Node: {
-    const int32_t number = node_number(value, type.data, place);
-    return depth == 0 ? batch_.set_node(place.table, place.row, place.column, number)
-                      : batch_.push_int(number);
+    const int32_t number = node_number(value, type.data, slot);
+    return depth == 0 ? batch_.set_node(slot.table, slot.row, slot.column, number) : batch_.push_int(number);
   }
   }
 }
@@ -185,7 +183,7 @@ public:
     nb::object module = nb::steal(PyImport_ImportModule("dbc._arrays"));
     if (!module.is_valid())
       return false;
-    made_ = nb::steal(PyObject_CallMethod(module.ptr(), "numbers", "Os", value.ptr(), kind));
+    made_ = nb::steal(PyObject_CallMethod(module.ptr(), "elements", "Os", value.ptr(), kind));
     return made_.is_valid() && take(made_, elem);
   }
   int axes() const { return view_.ndim; }
@@ -234,54 +232,54 @@ static void push(Batch &batch, const Buffer &from, Elem elem, size_t count, size
       batch.push_ints(from.data<int32_t>() + i * size, size);
 }
 
-void Builder::write_tensor(const TypeInfo &type, nb::handle value, const Place &place, int32_t depth) {
+void Builder::write_tensor(const TypeInfo &type, nb::handle value, const Slot &slot, int32_t depth) {
   Buffer buffer;
   if (!buffer.convert(value, type.elem))
-    refuse_raised(place);
+    refuse_raised(slot);
   if (!has_shape(buffer, 0, type.extents))
-    refuse(place, "has the shape " + shape_of(type.extents) + ", not " + shape_of(buffer, 0));
+    refuse(slot, "has the shape " + shape_of(type.extents) + ", not " + shape_of(buffer, 0));
   const auto size = static_cast<size_t>(type.size());
   if (depth > 0)
     push(batch_, buffer, type.elem, 1, size);
   else if (type.elem == Elem::F32)
-    batch_.set_f32s(place.table, place.row, place.column, buffer.data<float>(), size);
+    batch_.set_f32s(slot.table, slot.row, slot.column, buffer.data<float>(), size);
   else if (type.elem == Elem::Bool)
-    batch_.set_bools(place.table, place.row, place.column, buffer.data<uint8_t>(), size);
+    batch_.set_bools(slot.table, slot.row, slot.column, buffer.data<uint8_t>(), size);
   else
-    batch_.set_ints(place.table, place.row, place.column, buffer.data<int32_t>(), size);
+    batch_.set_ints(slot.table, slot.row, slot.column, buffer.data<int32_t>(), size);
 }
 
 /// An array as a list of numbers or tensors; false: it is none.
-bool Builder::write_array(const TypeInfo &element, nb::handle value, const Place &place) {
+bool Builder::write_array(const TypeInfo &element, nb::handle value, const Slot &slot) {
   if (element.form != TypeInfo::Form::Value || element.elem == Elem::Node || PyList_CheckExact(value.ptr()) ||
       PyTuple_CheckExact(value.ptr()))
     return false;
   Buffer buffer;
   if (!buffer.convert(value, element.elem))
-    refuse_raised(place);
+    refuse_raised(slot);
   if (buffer.axes() < 1 || !has_shape(buffer, 1, element.extents))
-    refuse(place, buffer.axes() < 1 ? std::string("is a list")
-                                    : "an element has the shape " + shape_of(element.extents) + ", not " +
-                                          shape_of(buffer, 1));
+    refuse(slot, buffer.axes() < 1 ? std::string("is a list")
+                                   : "an element has the shape " + shape_of(element.extents) + ", not " +
+                                         shape_of(buffer, 1));
   push(batch_, buffer, element.elem, static_cast<size_t>(buffer.extent(0)),
        static_cast<size_t>(element.size()));
   return true;
 }
 
-void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle value, const Place &place,
+void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle value, const Slot &slot,
                          int32_t depth) {
-  batch_.open_list(place.table, place.row, place.column);
-  if (!write_array(type.elements[0], value, place)) {
+  batch_.open_list(slot.table, slot.row, slot.column);
+  if (!write_array(type.elements[0], value, slot)) {
     nb::object items;
     if (!PyUnicode_Check(value.ptr()) && !PyDict_Check(value.ptr()))
       items = nb::steal(PySequence_Fast(value.ptr(), ""));
     if (!items.is_valid()) {
       forget(PyExc_TypeError);
-      refuse(place, "is a list, not a " + class_name(value));
+      refuse(slot, "is a list, not a " + class_name(value));
     }
     // What is called for an element may change the list.
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
-      write(type.elements[0], component, nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)), place,
+      write(type.elements[0], component, nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)), slot,
             depth + 1);
   }
   batch_.close_list();
@@ -296,13 +294,13 @@ static int32_t components_of(const TypeInfo &type) {
   return count;
 }
 
-void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, const Place &place,
+void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, const Slot &slot,
                     int32_t depth) {
   if (type.form == TypeInfo::Form::Value)
-    return type.extents.empty() ? write_scalar(type, value, place, depth)
-                                : write_tensor(type, value, place, depth);
+    return type.extents.empty() ? write_scalar(type, value, slot, depth)
+                                : write_tensor(type, value, slot, depth);
   if (type.form == TypeInfo::Form::List)
-    return write_list(type, component, value, place, depth);
+    return write_list(type, component, value, slot, depth);
   size_t part = 0;
   for (int32_t here; component >= (here = components_of(type.elements[part])); ++part)
     component -= here;
@@ -320,9 +318,9 @@ void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, c
     const std::string what = type.form == TypeInfo::Form::Record
                                  ? "a `" + type.name + "` with `" + type.names[part] + "`"
                                  : "a tuple of " + std::to_string(type.elements.size());
-    refuse(place, "is " + what + ", not a " + class_name(value));
+    refuse(slot, "is " + what + ", not a " + class_name(value));
   }
-  write(type.elements[part], component, of_part, place, depth);
+  write(type.elements[part], component, of_part, slot, depth);
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------
@@ -335,7 +333,7 @@ void Builder::fill_nodes() {
     const ConstructorInfo &info =
         filled_.code().info().datas[constructor.data].constructors[constructor.number];
     for (size_t f = 0; f < constructor.slots.size(); ++f) {
-      const Slot slot = constructor.slots[f];
+      const FieldSlot slot = constructor.slots[f];
       nb::object value =
           nb::borrow(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(node.object) + slot.offset));
       if (value.is_valid()) // else the field is not given
@@ -355,7 +353,7 @@ void Builder::add_input(int32_t entry, nb::handle input) {
   const EntryInfo &info = filled_.code().info().entries[entry];
   numbers_.clear();
   batch_.begin_input();
-  const Place whole{batch_.args(), batch_.inputs() - 1, -1, nullptr};
+  const Slot whole{batch_.args(), batch_.inputs() - 1, -1, nullptr};
   const bool is_dict = info.args.size() > 1 && PyDict_Check(input.ptr());
   const bool is_tuple = info.args.size() != 1 && PyTuple_Check(input.ptr());
   if (info.args.size() != 1 && !is_dict &&

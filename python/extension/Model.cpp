@@ -13,7 +13,7 @@ namespace dbc::python {
 
 LoadedModel::LoadedModel(nb::object code, int32_t threads)
     : code_object(std::move(code)), kept_weights(std::make_shared<KeptWeights>(code_object)),
-      weights(kept_weights->weights), code_(nb::cast<Code *>(code_object)), threads_(threads),
+      weights(kept_weights->weights), code_(nb::cast<LoadedCode *>(code_object)), threads_(threads),
       kept_(code_->info().entries.size()) {}
 
 void LoadedModel::renew() {
@@ -151,7 +151,7 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::objec
   const auto count = static_cast<size_t>(filled.batch.inputs());
   std::vector<float> factors(count, 1.0F / static_cast<float>(std::max<size_t>(count, 1)));
   if (!weights.is_none()) {
-    auto given = nb::cast<Numbers1<float>>(weights);
+    auto given = nb::cast<Elements<float>>(weights);
     if (given.size() != count)
       raise("CallError", "`weights` has " + std::to_string(given.size()) + " numbers, but the batch has " +
                              std::to_string(count) + " inputs");

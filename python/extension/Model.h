@@ -24,7 +24,7 @@ struct KeptOutputs {
 /// The master copies of parameters, for as long as the model or a view of one is there.
 struct KeptWeights {
   explicit KeptWeights(nb::object code)
-      : code(std::move(code)), weights(nb::cast<const Code &>(this->code).info()) {}
+      : code(std::move(code)), weights(nb::cast<const LoadedCode &>(this->code).info()) {}
   nb::object code; ///< what describes them
   Weights weights;
 };
@@ -33,10 +33,10 @@ struct KeptWeights {
 /// reads or changes them.
 class LoadedModel {
 public:
-  /// `code` is a Code. There are no weights yet: draw, load or set them, then renew.
+  /// `code` is a LoadedCode. There are no weights yet: draw, load or set them, then renew.
   LoadedModel(nb::object code, int32_t threads);
 
-  const Code &code() const { return *code_; }
+  const LoadedCode &code() const { return *code_; }
   /// Memory for the results of a run of an entry: some that no array shows any more, or new.
   std::shared_ptr<KeptOutputs> outputs_for(int32_t entry);
   /// Runs an entry without the GIL. Throws CallError and the like where the run as a whole fails; what is
@@ -65,7 +65,7 @@ public:
   std::atomic<int64_t> run_ns{0}; ///< how long the last run took; read while another one is under way
 
 private:
-  const Code *code_;
+  const LoadedCode *code_;
   int32_t threads_;
   bool stale_ = false;
   std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_; ///< by entry

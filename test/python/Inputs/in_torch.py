@@ -235,7 +235,7 @@ assert part.grad.tolist() == [[[4] * 3] * 2]
 # What does not fit.
 with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `y`, `Tree_x`, `Tree_left`, `Tree_right`"):
     far(list(zip(trees, ys)), z=torch.zeros(3))
-with raises(dbc.CallError, "`y` has 3 rows of 4 numbers in the batch, not 4 numbers in all"):
+with raises(dbc.CallError, "`y` has 3 rows of 4 elements in the batch, not 4 elements in all"):
     far(list(zip(trees, ys)), y=torch.zeros(4))
 with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
     dbc.torch.as_function(m.far, reduction="min")

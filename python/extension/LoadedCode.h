@@ -21,7 +21,7 @@ namespace nb = nanobind;
 void raise_if_failed(const Status &status, nb::handle object = nb::none());
 
 /// One field of a constructor: where it is in the objects, and in the batch.
-struct Slot {
+struct FieldSlot {
   Py_ssize_t offset; ///< of the slot in the object, in bytes
   int32_t column;
 };
@@ -29,19 +29,19 @@ struct Slot {
 /// One constructor.
 struct Constructor {
   int32_t data = 0, number = 0;
-  PyTypeObject *type = nullptr; ///< its Python class, held by Code
-  std::vector<Slot> slots;      ///< in the order of its fields
+  PyTypeObject *type = nullptr; ///< its Python class, held by LoadedCode
+  std::vector<FieldSlot> slots; ///< in the order of its fields
 };
 
 /// The code of a model, as long as anything that was made of it. Loaded once for each path: the system
 /// counts.
-class Code {
+class LoadedCode {
 public:
   /// Loads the shared object; throws CompileError where that fails, as for one of another version of dbc.
-  Code(const std::string &path, const std::string &model);
-  ~Code();
-  Code(const Code &) = delete;
-  Code &operator=(const Code &) = delete;
+  LoadedCode(const std::string &path, const std::string &model);
+  ~LoadedCode();
+  LoadedCode(const LoadedCode &) = delete;
+  LoadedCode &operator=(const LoadedCode &) = delete;
 
   const ModelCode &code() const { return *code_; }
   const ModelInfo &info() const { return *code_->info; }
@@ -75,7 +75,7 @@ private:
 
 /// What a compiled model says about itself, for the classes and stubs that Python makes of it: a dict of
 /// plain values.
-nb::dict describe(const Code &code);
+nb::dict describe(const LoadedCode &code);
 
 /// Throws `dbc._errors.<type>`.
 [[noreturn]] void raise(const char *type, const std::string &message);

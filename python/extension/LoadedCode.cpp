@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "Code.h"
+#include "LoadedCode.h"
 
 #include <atomic>
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ static void show_runtime() {
     dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL); // never closed
 }
 
-Code::Code(const std::string &path, const std::string &model) {
+LoadedCode::LoadedCode(const std::string &path, const std::string &model) {
   static const bool shown = (show_runtime(), true);
   (void)shown;
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -51,12 +51,12 @@ Code::Code(const std::string &path, const std::string &model) {
   code_ = entry();
 }
 
-Code::~Code() {
+LoadedCode::~LoadedCode() {
   if (handle_ != nullptr)
     dlclose(handle_);
 }
 
-void Code::set_classes(nb::list classes) {
+void LoadedCode::set_classes(nb::list classes) {
   std::vector<Constructor> constructors;
   if (!constructors_.empty())
     raise("CallError", "the classes of the nodes are set already");
@@ -91,7 +91,7 @@ void Code::set_classes(nb::list classes) {
   classes_ = std::move(classes);
 }
 
-const Constructor *Code::constructor_of(PyObject *object) const {
+const Constructor *LoadedCode::constructor_of(PyObject *object) const {
   const auto found = by_type_.find(Py_TYPE(object));
   if (found != by_type_.end())
     return found->second;
@@ -149,7 +149,7 @@ static nb::dict describe(const TypeInfo &type) {
   return out;
 }
 
-nb::dict describe(const Code &code) {
+nb::dict describe(const LoadedCode &code) {
   const ModelInfo &info = code.info();
   nb::dict out;
   const Batch empty(info); // for where arguments stand
@@ -199,13 +199,13 @@ nb::dict describe(const Code &code) {
 }
 
 void bind_code(nb::module_ &module) {
-  nb::class_<Code>(module, "Code", nb::is_weak_referenceable(), nb::dynamic_attr(),
-                   "A compiled model: the shared object that `dbc compile --shared` made.")
+  nb::class_<LoadedCode>(module, "LoadedCode", nb::is_weak_referenceable(), nb::dynamic_attr(),
+                         "A compiled model: the shared object that `dbc compile --shared` made.")
       .def(nb::init<const std::string &, const std::string &>(), nb::arg("path"), nb::arg("model"))
       .def(
-          "describe", [](const Code &code) { return describe(code); },
+          "describe", [](const LoadedCode &code) { return describe(code); },
           "What the model says about itself, in plain dicts, lists and tuples.")
-      .def("set_classes", &Code::set_classes, nb::arg("classes"),
+      .def("set_classes", &LoadedCode::set_classes, nb::arg("classes"),
            "Says which classes the nodes have: a list for each data type, in it one for each constructor.");
 }
 
