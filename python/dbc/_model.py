@@ -62,9 +62,9 @@ class Entry(_dbc.Entry):
 
 
 class Model:
-    """A compiled model with weights. Its entries, losses, constructors and data types are attributes; one whose name an attribute of
-    this class has, or is a keyword of Python, gets `_` behind it, as in `model.report_`. By their own names they are in `entries`,
-    `constructors` and `types`.
+    """A compiled model with weights. Its entries, losses, constructors and data types are attributes; one whose name an attribute
+    of this class has, or is a keyword of Python, gets `_` behind it, as in `model.report_`. By their own names they are in
+    `entries`, `constructors` and `types`.
 
     For one thread at a time: a second one that uses it meanwhile gets CallError. While it computes, other threads of Python run.
     """
@@ -154,8 +154,8 @@ class Model:
         self._loaded.share_subtrees(on)
 
     def report(self) -> _report.Report:
-        """How the model is computed: `dbc report` as a value, which a notebook shows as a table. It is made of the model's file when
-        it is first looked at; then it may raise CompileError, as for a file that has changed."""
+        """How the model is computed: `dbc report` as a value, which a notebook shows as a table. It is made of the model's file
+        when it is first looked at; then it may raise CompileError, as for a file that has changed."""
         return _report.Report(self._path, self._options)
 
     if TYPE_CHECKING:  # entries and constructors; `dbc.write_stub` says which

@@ -210,7 +210,8 @@ class Function(torch.nn.Module):
         """Puts tensors into the batch in place of what it has."""
         for name, value in zip(names, values):
             if name in self._clashing:
-                raise CallError(f"`{name}` is the name of several arguments and fields (DATA_FIELD): rename one of them in the model")
+                raise CallError(f"`{name}` is the name of several arguments and fields (DATA_FIELD): rename one of them in "
+                                "the model")
             if name not in self._columns:
                 raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
                                 ", ".join(f"`{each}`" for each in self._columns))
