@@ -18,6 +18,11 @@
 
 namespace dbc::driver {
 
+/// A file that an option names.
+struct NamedFile {
+  std::string option, path; ///< the option with its dashes
+};
+
 /// The command line. Which options a subcommand has is said where they are declared, in dbc.cpp.
 struct Options {
   ModelOptions model;
@@ -56,6 +61,8 @@ struct Options {
   std::vector<std::string> files;   ///< fmt: none, or -: stdin
   bool formatInPlace = false;       ///< fmt
   bool formatCheck = false;         ///< fmt
+  std::vector<NamedFile> reads;     ///< interpret, run, report: files of the options above, beside the model
+  std::vector<NamedFile> writes;    ///< the same of outputs
 
   /// Whether a profile is asked for, in whatever form.
   bool isProfiled() const { return profile || !profileOutput.empty() || !profileTraceOutput.empty(); }

@@ -7,6 +7,7 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
+#include "driver/Outputs.h"
 #include "driver/profile/LoggedRunner.h"
 #include "driver/profile/ProfileTrace.h"
 #include "driver/surroundings/Surroundings.h"
@@ -96,6 +97,8 @@ Exit interpretCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
+  if (Exit exit = refuseOverwriting(options, unit.files()))
+    return exit;
   ModelInfo info = oracle::describe(unit.meaning());
   int32_t entry = findEntry(info, options.entry);
   if (entry < 0)
@@ -172,6 +175,10 @@ Exit runCommand(const Options &options) {
     constants = std::move(*read);
   }
   ModelUnit unit(options.model);
+  if (Exit exit = unit.lower())
+    return exit;
+  if (Exit exit = refuseOverwriting(options, unit.files()))
+    return exit;
   LoadedModel loaded;
   int32_t entry = -1;
   if (Exit exit = load(options, unit, loaded, entry))

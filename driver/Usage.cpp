@@ -4,6 +4,7 @@
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 namespace dbc::driver {
@@ -106,6 +107,20 @@ CLI::Validator numberFrom(double least, double most) {
         return std::string("takes a number ") + range + ", not `" + text + "`";
       },
       "");
+}
+
+std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text) {
+  size_t equals = text.find('=');
+  int64_t value = 0;
+  const char *end = text.data() + text.size();
+  auto read = std::from_chars(text.data() + std::min(equals, text.size() - 1) + 1, end, value);
+  if (equals == 0 || equals == std::string::npos || read.ec != std::errc() || read.ptr != end)
+    return "-D takes name=number, not `" + text + "`";
+  std::string name = text.substr(0, equals);
+  if (auto known = dims.find(name); known != dims.end() && known->second != value)
+    return "-D" + text + ": dim `" + name + "` is already set to " + std::to_string(known->second);
+  dims[name] = value;
+  return "";
 }
 
 std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,9 @@ CLI::Validator oneOf(const std::vector<std::string> &names, bool shown = false);
 
 /// The value of an option is a number from `least` to `most`, so neither infinite nor NaN.
 CLI::Validator numberFrom(double least, double most);
+
+/// Puts `name=value` of -D into a map of dims. What is wrong with it, in words; empty if nothing is.
+std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text);
 
 /// What is wrong with the words, and where help is, without `dbc: error: `. `app` has parsed them.
 std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv);

@@ -5,6 +5,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/Outputs.h"
 #include "driver/surroundings/Surroundings.h"
 #include "driver/weights/Elements.h"
 #include "driver/weights/Mapping.h"
@@ -298,7 +299,7 @@ Exit weightsMapCommand(const Options &options) {
   std::vector<std::string> read = unit.files();
   read.insert(read.end(), {options.from, options.mapping});
   for (const std::string &file : read)
-    if (!options.output.empty() && !file.empty() && llvm::sys::fs::equivalent(options.output, file)) {
+    if (!options.output.empty() && !file.empty() && isSameFile(options.output, file)) {
       printError("-o would replace " + file + ", which is read");
       return kUserError;
     }

@@ -4,13 +4,12 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/Outputs.h"
 #include "driver/Usage.h"
 #include "driver/Watch.h"
 #include "runtime/train/Crash.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <limits>
 
@@ -21,25 +20,18 @@ namespace {
 /// More nodes, elements or depth is not drawn.
 constexpr int64_t kMostDrawn = 1000000;
 
-/// `name=value` into a map of dims.
-std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text) {
-  size_t equals = text.find('=');
-  int64_t value = 0;
-  const char *end = text.data() + text.size();
-  auto read = std::from_chars(text.data() + std::min(equals, text.size() - 1) + 1, end, value);
-  if (equals == 0 || equals == std::string::npos || read.ec != std::errc() || read.ptr != end)
-    return "-D takes name=number, not `" + text + "`";
-  std::string name = text.substr(0, equals);
-  if (auto known = dims.find(name); known != dims.end() && known->second != value)
-    return "-D" + text + ": dim `" + name + "` is already set to " + std::to_string(known->second);
-  dims[name] = value;
-  return "";
-}
-
 /// One subcommand and what it calls.
 struct Command {
   CLI::App *app;
   Exit (*function)(const Options &);
+};
+
+/// An option that names a file which the command reads, or writes as its output.
+struct FileOption {
+  const CLI::App *command;
+  const char *option;
+  const std::string *path;
+  bool isWritten;
 };
 
 /// Declares all subcommands on `app`; options are filled into `o`.
@@ -70,7 +62,25 @@ public:
   }
   std::vector<Command> commands;
 
+  /// Puts the files that options name into the options.
+  void nameFiles() {
+    for (const FileOption &file : files)
+      if (file.command->parsed() && !file.path->empty() && *file.path != "-")
+        (file.isWritten ? o.writes : o.reads).push_back({file.option, *file.path});
+  }
+
 private:
+  std::vector<FileOption> files;
+  void addFile(CLI::App *command, const char *flag, std::string &path, const std::string &words,
+               bool isWritten = false) {
+    command->add_option(flag, path, words)
+        ->check(CLI::Validator(
+            [](std::string &text) { return text.empty() ? "the path is empty" : std::string(); }, ""));
+    files.push_back({command, flag, &path, isWritten});
+  }
+  void addOutput(CLI::App *command, const char *flag, std::string &path, const std::string &words) {
+    addFile(command, flag, path, words, /*isWritten=*/true);
+  }
   CLI::App *add(const char *name, const char *what, Exit (*function)(const Options &)) {
     return addTo(app, name, what, function);
   }
@@ -168,7 +178,9 @@ private:
     command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);
   }
   static constexpr const char *kWeights = "a safetensors file; without it weights are drawn";
-  void addSeed(CLI::App *command) { command->add_option("--seed", o.seed, "of what is drawn [0]"); }
+  void addSeed(CLI::App *command, const char *words = "of what is drawn [0]") {
+    command->add_option("--seed", o.seed, words)->check(numberFrom(0, 1.9e19));
+  }
   /// Which weights, and how packed matrices are kept; both may be said.
   void addWeights(CLI::App *command) {
     command
@@ -184,6 +196,7 @@ private:
         ->expected(1)
         ->take_all()
         ->allow_extra_args(false);
+    files.push_back({command, "--weights", &o.weights, /*isWritten=*/false});
     addSeed(command);
   }
   bool setWeightType(const std::string &text) {
@@ -202,8 +215,8 @@ private:
     command->add_flag("--watch", o.watch, "do it again each time that a file changes which it reads");
   }
   void addFiles(CLI::App *command) {
-    command->add_option("--input", o.input, "JSON lines, one input a line [-, stdin]");
-    command->add_option("--output", o.output, "JSON lines, one result a line [stdout]");
+    addFile(command, "--input", o.input, "JSON lines, one input a line [-, stdin]");
+    addOutput(command, "--output", o.output, "JSON lines, one result a line [stdout]");
   }
   void addCount(CLI::App *command) {
     command->add_option("-n", o.count, "how many inputs [100]")
@@ -266,7 +279,7 @@ private:
       addEntry(command);
       addFiles(command);
     }
-    interpret->add_option("--weights", o.weights, kWeights);
+    addFile(interpret, "--weights", o.weights, kWeights);
     addSeed(interpret);
     addWeights(run);
     interpret->add_flag(
@@ -275,13 +288,14 @@ private:
     run->add_option("--batch", o.batch, "inputs in a batch [64]")
         ->check(CLI::Range(1, 1 << 30).description(""));
     run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");
-    run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
-    run->add_option("--profile-trace", o.profileTraceOutput,
-                    "write when each launch ran to a file that Perfetto and chrome://tracing open");
+    addOutput(run, "--profile-json", o.profileOutput, "write the same to a file, as JSON");
+    addOutput(run, "--profile-trace", o.profileTraceOutput,
+              "write when each launch ran to a file that Perfetto and chrome://tracing open");
     run->add_option(
            "--device", o.device,
            "put predictions beside what a GPU's profile measured: h100, h200, or a file of constants")
         ->type_name("NAME|FILE");
+    files.push_back({run, "--device", &o.device, /*isWritten=*/false});
     run->add_flag("--share", o.share, "compute once what nodes of a batch have in common");
     addWatch(run);
     run->add_option("--threads", o.threads, "threads to compute with [1]")
@@ -304,15 +318,15 @@ private:
     CLI::App *sample = add("sample", "print random inputs that fit an entry", sampleCommand);
     addCount(sample);
     addEntry(sample);
-    sample->add_option("--seed", o.seed, "of what is drawn [0]");
+    addSeed(sample);
     CLI::App *report =
         add("report", "say how a model is computed: stages, gathers, what was not batched and why",
             reportCommand);
     report->add_flag("--all", o.all, "each stage by itself, with all that it reads, and why");
     report->add_flag("--json", o.json, "print the report as JSON");
-    report->add_option("--html", o.pageOutput, "write the report as a page, beside the model's source");
-    report->add_option("--input", o.countInput, "run these JSON lines and count too");
-    report->add_option("--svg", o.drawingOutput, "draw the nodes of --input");
+    addOutput(report, "--html", o.pageOutput, "write the report as a page, beside the model's source");
+    addFile(report, "--input", o.countInput, "run these JSON lines and count too");
+    addOutput(report, "--svg", o.drawingOutput, "draw the nodes of --input");
     report
         ->add_option_function<std::string>(
             "--device",
@@ -322,6 +336,7 @@ private:
             },
             "predict what a batch of --input takes on a device: h100, h200, or a file of its constants")
         ->type_name("NAME|FILE");
+    files.push_back({report, "--device", &o.device, /*isWritten=*/false});
     report->add_option("--batch", o.batch, "inputs in a batch [64]")
         ->check(CLI::Range(1, 1 << 30).description(""));
     addReal(report);
@@ -467,7 +482,7 @@ private:
     dbc::TrainOptions &t = o.train;
     train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
         ->type_name("FILE");
-    train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");
+    addSeed(train, "of weights, the order of inputs and dropout [0]");
     train->add_option("--threads", t.threads, "threads to compute with [1]")
         ->check(CLI::Range(1, 1024).description(""));
     addReal(train);
@@ -505,6 +520,10 @@ std::string clashOf(const Options &o, const CLI::App &app) {
        "`--device` predicts what `--input FILE` has, which is not there"},
       {report && o.countInput.empty() && !o.drawingOutput.empty(),
        "`--svg` draws what `--input FILE` has, which is not there"},
+      {report && o.countInput.empty() && !o.weights.empty(),
+       "`--weights FILE` is what `--input FILE` is computed with, which is not there"},
+      {report && o.countInput.empty() && app.get_subcommand("report")->count("--seed") > 0,
+       "`--seed` draws weights for `--input FILE`, which is not there"},
       {weights && o.mapping.empty() && !o.suggest,
        "`weights map` wants `--mapping FILE`, or `--suggest` to propose one"},
       {weights && o.output.empty() && !o.suggest,
@@ -540,7 +559,11 @@ int dispatch(int argc, char **argv) {
     std::cerr << "dbc: error: " << describeMistake(error, app, argc, argv) << "\n";
     return kUsage;
   }
-  if (const std::string clash = clashOf(options, app); !clash.empty()) {
+  line.nameFiles();
+  std::string clash = clashOf(options, app);
+  if (clash.empty())
+    clash = findOverwritten(options);
+  if (!clash.empty()) {
     std::cerr << "dbc: error: " << clash << "\n";
     return kUsage;
   }

@@ -6,6 +6,7 @@
 #include "cost/EntryPredictor.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/Outputs.h"
 #include "driver/profile/LoggedRunner.h"
 #include "driver/report/BatchDrawing.h"
 #include "driver/report/DeviceReport.h"
@@ -255,6 +256,8 @@ static llvm::Error writePageAndDrawing(const Options &options, const ModelUnit &
 Exit reportCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
+    return exit;
+  if (Exit exit = refuseOverwriting(options, unit.files()))
     return exit;
   const ModelInfo info = oracle::describe(unit.meaning());
   if (!hasEntry(info, options.entry))
