@@ -3,11 +3,13 @@
 
 #include "frontend/syntax/Parse.h"
 #include "llvm/Support/Path.h"
+#include <algorithm>
 #include <filesystem>
 
 namespace dbc::lsp {
 
 using namespace frontend;
+namespace fs = llvm::sys::fs;
 
 std::string canonicalPath(const std::string &path) {
   std::error_code problem;
@@ -15,9 +17,30 @@ std::string canonicalPath(const std::string &path) {
   return problem ? path : canonical.string();
 }
 
+static fs::file_status statusOf(const std::string &path) {
+  fs::file_status result;
+  fs::status(path, result); // what is not there has a status too
+  return result;
+}
+
+static bool isSame(const fs::file_status &a, const fs::file_status &b) {
+  if (a.type() != b.type())
+    return false;
+  return a.type() != fs::file_type::regular_file ||
+         (a.getUniqueID() == b.getUniqueID() && a.getSize() == b.getSize() &&
+          a.getLastModificationTime() == b.getLastModificationTime());
+}
+
 Analysis::Analysis(const std::string &path, std::string text, const LoadOptions &options) {
+  LoadOptions noting = options;
+  noting.buffer = [&](const std::string &path) -> std::optional<std::string> {
+    std::optional<std::string> held = options.buffer ? options.buffer(path) : std::nullopt;
+    if (!held && looked_.count(path) == 0)
+      looked_.emplace(path, statusOf(path));
+    return held;
+  };
   try {
-    program_ = loadProgramText(path, std::move(text), options, sources_, diagnostics_);
+    program_ = loadProgramText(path, std::move(text), noting, sources_, diagnostics_);
     if (!program_)
       return;
     checked_ = check(*program_, diagnostics_);
@@ -37,6 +60,11 @@ bool Analysis::reads(const std::string &path) const {
     if (canonicalPath(sources_.file(file).path()) == path)
       return true;
   return false;
+}
+
+bool Analysis::isAsOnDisk() const {
+  return std::all_of(looked_.begin(), looked_.end(),
+                     [](const auto &looked) { return isSame(looked.second, statusOf(looked.first)); });
 }
 
 const Positions &Analysis::positions(uint32_t file) const {

@@ -5,6 +5,7 @@
 
 #include "lsp/Index.h"
 #include "lsp/Positions.h"
+#include "llvm/Support/FileSystem.h"
 #include <map>
 #include <memory>
 
@@ -27,6 +28,9 @@ public:
   const frontend::DiagnosticEngine &diagnostics() const { return diagnostics_; }
   /// Whether a file was read for it, by the name that canonicalPath() gives.
   bool reads(const std::string &path) const;
+  /// Whether the disk has what was read for it: the same files where imports were looked for, not changed
+  /// since. Of texts that `options.buffer` gave it says nothing.
+  bool isAsOnDisk() const;
   /// The paths of files by their ids.
   const std::string &path(uint32_t file) const { return sources_.file(file).path(); }
   const Positions &positions(uint32_t file) const;
@@ -41,6 +45,7 @@ public:
 private:
   frontend::SourceManager sources_;
   frontend::DiagnosticEngine diagnostics_{sources_};
+  std::map<std::string, llvm::sys::fs::file_status> looked_; ///< by path, as it was before anything was read
   std::unique_ptr<frontend::Program> program_;
   std::unique_ptr<frontend::CheckedProgram> checked_;
   std::unique_ptr<Index> index_;

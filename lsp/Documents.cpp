@@ -2,6 +2,7 @@
 #include "lsp/Documents.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <cassert>
 
 namespace dbc::lsp {
@@ -59,6 +60,14 @@ std::vector<Document *> Documents::dependents(const std::string &path) {
   return result;
 }
 
+std::vector<Document *> Documents::outdated() {
+  std::vector<Document *> result;
+  for (auto &[name, document] : documents_)
+    if (!document.latest->isAsOnDisk())
+      result.push_back(&document);
+  return result;
+}
+
 std::vector<Document *> Documents::everyone() {
   std::vector<Document *> result;
   for (auto &[name, document] : documents_)
@@ -107,6 +116,15 @@ View::View(const Documents &documents, const Document &document)
   assert(document.good && "a view needs an analysis");
 }
 
+/// Whether the disk has this text there.
+static bool isOnDisk(const std::string &path, const std::string &text) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) || status.type() != llvm::sys::fs::file_type::regular_file)
+    return false;
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return buffer && (*buffer)->getBuffer() == text;
+}
+
 const View::Now &View::now(uint32_t file) const {
   auto found = now_.find(file);
   if (found != now_.end())
@@ -114,7 +132,9 @@ const View::Now &View::now(uint32_t file) const {
   const std::string &then = analysis().sources().file(file).text();
   const std::string *open =
       file == analysis().program().main().id ? &document_.text : documents_.textOf(analysis().path(file));
-  const std::string &text = open ? *open : then;
+  // What was read for a text that no longer parses can have changed since: then nothing of it is found.
+  static const std::string none;
+  const std::string &text = open ? *open : isFresh_ || isOnDisk(analysis().path(file), then) ? then : none;
   return now_.emplace(file, Now{Change(then, text), Positions(text)}).first->second;
 }
 

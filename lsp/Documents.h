@@ -41,6 +41,8 @@ public:
   /// Those whose analysis a change of this file concerns, without itself: that import it, or failed to find
   /// what they import.
   std::vector<Document *> dependents(const std::string &path);
+  /// Those for which other texts were read than the disk has now.
+  std::vector<Document *> outdated();
   /// All open ones.
   std::vector<Document *> everyone();
   void analyse(Document &document);
@@ -60,7 +62,7 @@ private:
 void applyChange(std::string &text, const protocol::TextDocumentContentChangeEvent &change);
 
 /// A document as it is, seen through the analysis of the last text that parsed. Of what has changed since, in
-/// it and in other open documents that it imports, nothing is found.
+/// it and in what it imports, nothing is found.
 class View {
 public:
   /// Asserts that `document.good` is there; it must outlive the view, as `documents` must.

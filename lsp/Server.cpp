@@ -102,6 +102,7 @@ void Server::hear(llvm::function_ref<void()> f) {
 }
 
 Expected<const Document *> Server::openDocument(const protocol::TextDocumentIdentifier &document) {
+  analyseAgain(documents_.outdated());
   if (const Document *open = documents_.find(document.uri))
     return open;
   return llvm::make_error<LSPError>("`" + document.uri.file().str() + "` is not open",

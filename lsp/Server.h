@@ -47,7 +47,7 @@ private:
   void answerOf(const protocol::TextDocumentIdentifier &document, Callback<T> reply,
                 llvm::function_ref<llvm::Expected<T>(const Document &)> otherwise,
                 llvm::function_ref<llvm::Expected<T>(const View &)> f);
-  /// The document of that name; an error if it is not open.
+  /// The document of that name, with what it imports as the disk has it now; an error if it is not open.
   llvm::Expected<const Document *> openDocument(const protocol::TextDocumentIdentifier &document);
   /// Does what a notification asks for, if notifications are heard now; says on stderr what `f` throws.
   void hear(llvm::function_ref<void()> f);
