@@ -52,8 +52,38 @@ static llvm::LogicalResult checked(llvm::LogicalResult read, const std::string &
   return llvm::failure();
 }
 
+/// The next line of stdin without its end; false at the end of the stream.
+static bool readLine(std::string &line) {
+  constexpr size_t most = 1 << 16; // no header is longer
+  line.clear();
+  int c;
+  while ((c = std::getc(stdin)) != EOF && c != '\n')
+    if (line.size() < most)
+      line += static_cast<char>(c);
+  if (!line.empty() && line.back() == '\r')
+    line.pop_back();
+  return c != EOF;
+}
+
+// LLVM's reader knows `Content-Length` in these letters alone; names of headers have no case.
 llvm::LogicalResult Input::readStandardMessage(std::string &json) {
-  return checked(file_.readStandardMessage(json), json);
+  constexpr unsigned long long most = 1 << 30;
+  unsigned long long size = 0;
+  for (std::string line; size == 0 || !line.empty();) {
+    if (!readLine(line))
+      return llvm::failure();
+    const auto [name, value] = llvm::StringRef(line).split(':');
+    if (name.trim().equals_insensitive("content-length") && value.trim().getAsInteger(10, size))
+      size = 0;
+    if (line.empty() && size == 0)
+      return llvm::failure();
+  }
+  if (size > most)
+    return llvm::failure();
+  json.resize(size);
+  if (std::fread(json.data(), 1, size, stdin) != size)
+    return llvm::failure();
+  return checked(llvm::success(), json);
 }
 
 llvm::LogicalResult Input::readDelimitedMessage(std::string &json) {

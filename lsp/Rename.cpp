@@ -4,6 +4,7 @@
 #include "lsp/Requests.h"
 #include "lsp/Words.h"
 
+#include "llvm/Support/Path.h"
 #include <algorithm>
 
 namespace dbc::lsp {
@@ -16,6 +17,12 @@ static Error refuse(const std::string &message) {
 }
 
 static std::string inTicks(const std::string &name) { return "`" + name + "`"; }
+
+/// `a field`, `an entry`.
+static std::string oneOf(const Symbol &symbol) {
+  const std::string kind = kindOf(symbol);
+  return (llvm::StringRef("aeiou").contains(kind.front()) ? "an " : "a ") + kind;
+}
 
 /// Whether the name at a place can be given another one.
 static Error checkTarget(const View &view, const Occurrence *occurrence) {
@@ -57,13 +64,40 @@ static Error checkScopes(const Symbol &symbol, const std::vector<Found> &places,
     if (place.symbol->owner)
       for (const Symbol *member : index.membersOf(place.symbol->owner))
         if (member->name == name && areRivals(member->kind, symbol.kind))
-          return refuse(inTicks(name) + " is the name of a " + kindOf(*member) + " already");
+          return refuse(inTicks(name) + " is the name of " + oneOf(*member) + " already");
     if (place.occurrence->isMember || symbol.kind == NameKind::Field ||
         symbol.kind == NameKind::Constructor || symbol.kind == NameKind::Model)
       continue;
     const SourceRange range = place.occurrence->range;
     if (const Symbol *other = index.scopeAt(range.file, range.begin)->find(name, range.begin))
-      return refuse(inTicks(name) + " is in scope already: a " + kindOf(*other));
+      return refuse(inTicks(name) + " is in scope already: " + oneOf(*other));
+  }
+  return Error::success();
+}
+
+/// Whether a name stands in a text, be it in a comment.
+static bool hasName(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !isNameCharacter(text[at - 1])) && (end == text.size() || !isNameCharacter(text[end])))
+      return true;
+  }
+  return false;
+}
+
+/// Refuses where an open document that does not parse can use the name: it has read what declares it, or has
+/// the name of that file, and says the name.
+static Error checkUnparsed(const View &view, const Symbol &symbol) {
+  if (symbol.declarations.empty() || symbol.kind == NameKind::Local || symbol.kind == NameKind::Dim)
+    return Error::success(); // nobody else can say it
+  const std::string declaring = canonicalPath(view.analysis().path(symbol.declarations.front().file));
+  const llvm::StringRef module = llvm::sys::path::stem(declaring);
+  for (const auto &[path, document] : view.documents().all()) {
+    if (document.latest->parses() || !hasName(document.text, symbol.name))
+      continue;
+    if ((document.good && document.good->reads(declaring)) || hasName(document.text, module))
+      return refuse(inTicks(document.path()) + " says " + inTicks(symbol.name) +
+                    " and does not parse; names are renamed where all open files that use them parse");
   }
   return Error::success();
 }
@@ -161,6 +195,8 @@ llvm::Expected<protocol::WorkspaceEdit> rename(const View &view, protocol::Posit
     return error;
   const std::vector<Found> places = occurrencesOf(view, symbol);
   if (Error error = checkScopes(symbol, places, newName))
+    return error;
+  if (Error error = checkUnparsed(view, symbol))
     return error;
   Edits edits;
   for (const Found &place : places)

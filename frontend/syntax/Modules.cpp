@@ -37,6 +37,17 @@ bool readFile(const std::string &path, std::string &text, std::string &problem) 
   return true;
 }
 
+/// The same for an import: a pipe or a device can be without an end, and is read once, not for each change of
+/// a text.
+bool readRegularFile(const std::string &path, std::string &text, std::string &problem) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    problem = "it is no regular file";
+    return false;
+  }
+  return readFile(path, text, problem);
+}
+
 /// One name for a file however it was reached.
 std::string identity(const std::string &path) {
   std::error_code problem;
@@ -133,7 +144,7 @@ void Loader::resolve(File &file, const std::string &path, Import &import) {
     std::string text, problem;
     if (std::optional<std::string> held = heldText(found)) {
       text = std::move(*held);
-    } else if (!readFile(found, text, problem)) {
+    } else if (!readRegularFile(found, text, problem)) {
       diags_.error(import.range, "`" + found + "` cannot be read: " + problem, "N2");
       return;
     }
