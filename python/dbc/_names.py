@@ -11,13 +11,37 @@ def attributes(names, taken):
     """Under which attribute each of `names` stands: itself, with `_` behind it where it is a keyword of Python or in `taken`; with
     more of them where another one of `names` is called so."""
     names = list(names)
-    under = {}
+    taken = {*taken, *filter(keyword.iskeyword, names)}
+    return dict(zip(names, _behind(names, taken)))
+
+
+def _behind(names, taken):
+    """`names` with `_` behind those in `taken`, so that no two are one."""
+    found = []
     for name in names:
-        found = name
-        while keyword.iskeyword(found) or found in taken or (found != name and found in names):
-            found += "_"
-        under[name] = found
-    return under
+        made = name
+        while made in taken or (made != name and made in names):
+            made += "_"
+        found.append(made)
+    return found
+
+
+def is_private(name):
+    """Whether Python takes the name for that of a class alone, and changes it."""
+    return name.startswith("__") and not name.endswith("__")
+
+
+def of_fields(names):
+    """The attributes of a node by which its fields are found: themselves, with `_` behind those that mean something to Python, as
+    `__init__`."""
+    special = {name for name in names if name.startswith("__") and name.endswith("__")}
+    return _behind(names, special)
+
+
+def of_parameters(names):
+    """The parameters of a node's constructor, one a field: as `of_fields`, and no keywords nor `self`."""
+    special = {name for name in names if name.startswith("__") and name.endswith("__") or keyword.iskeyword(name)}
+    return _behind(names, {*special, "self"})
 
 
 def of_model(described, cls):

@@ -2,8 +2,7 @@
 
 They are made as text, as those of `dataclasses` are: to make a node costs a call and a test of each field.
 """
-import keyword
-
+from . import _names
 from ._errors import InputError
 
 
@@ -15,17 +14,19 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _fast_test(elem, field, local):
-    """An expression that is true where a value surely fits; None where nothing is tested here."""
+def _fast_test(field, local, own):
+    """An expression that is true where a value surely fits; None where nothing is tested here. `own`: what names of the text that
+    are no parameters begin with."""
     if field["form"] != "value" or field["shape"]:
         return None
+    kind = f"{own}type({local})"
     return {
-        "index": f"type({local}) is int and 0 <= {local} < {field['bound']}",
-        "int": f"type({local}) is int and -2147483648 <= {local} <= 2147483647",
-        "bool": f"type({local}) is bool",
-        "f32": f"type({local}) is float or type({local}) is int",
-        "node": f"type({local}) in _types_{field['data']}",
-    }[elem]
+        "index": f"{kind} is {own}int and 0 <= {local} < {field['bound']}",
+        "int": f"{kind} is {own}int and -2147483648 <= {local} <= 2147483647",
+        "bool": f"{kind} is {own}bool",
+        "f32": f"{kind} is {own}float or {kind} is {own}int",
+        "node": f"{kind} in {own}types_{field['data']}",
+    }[field["elem"]]
 
 
 def _checker(model, constructor, name, field, bases):
@@ -70,26 +71,36 @@ def _refuse(self, *_, **__):
     raise TypeError(f"`{type(self).__name__}` is a data type: a node is made by one of its constructors")
 
 
-def _make_class(model, base, name, fields, bases, namespace):
-    """One constructor's class."""
+def _make_class(model, base, name, fields, bases, types):
+    """One constructor's class. types: for each data type the set of the classes of its constructors."""
     names = [field[0] for field in fields]
-    locals_ = [n + "_" if keyword.iskeyword(n) or n == "self" else n for n in names]
-    lines = [f"def __init__(self{''.join(f', {local}=_absent' for local in locals_)}):"]
-    for number, ((_, field), local) in enumerate(zip(fields, locals_)):
-        test = _fast_test(field["elem"], field, local)
-        lines.append(f"  if {local} is not _absent:")
+    parameters = _names.of_parameters(names)
+    own = "_"  # what is no parameter has a name that none has: fields may be called `type`
+    while any(each.startswith(own) for each in parameters):
+        own += "_"
+    namespace = {own + "absent": _ABSENT, **{own + each.__name__: each for each in (type, int, float, bool)},
+                 **{f"{own}types_{number}": each for number, each in enumerate(types)}}
+    lines = [f"def __init__(self{''.join(f', {local}={own}absent' for local in parameters)}):"]
+    for number, ((_, field), local) in enumerate(zip(fields, parameters)):
+        test = _fast_test(field, local, own)
+        lines.append(f"  if {local} is not {own}absent:")
         if test:
-            namespace[f"_check_{number}"] = _checker(model, name, names[number], field, bases)
-            lines.append(f"    if not ({test}): _check_{number}({local})")
-        lines.append(f"    _set_{number}(self, {local})")
+            namespace[f"{own}check_{number}"] = _checker(model, name, names[number], field, bases)
+            lines.append(f"    if not ({test}): {own}check_{number}({local})")
+        lines.append(f"    {own}set_{number}(self, {local})")
     lines.append("  pass")
     exec("\n".join(lines), namespace)
     init = namespace.pop("__init__")
-    cls = type(name, (base,), {"__slots__": tuple(names), "__match_args__": tuple(names), "__init__": init,
+    attributes = _names.of_fields(names)
+    # Python calls a slot `__x` otherwise: it is made under a name that stays, and found by its own.
+    slots = [f"{own}{number}__" if _names.is_private(each) else each for number, each in enumerate(attributes)]
+    cls = type(name, (base,), {"__slots__": tuple(slots), "__match_args__": tuple(attributes), "__init__": init,
                                "__module__": model, "__doc__": f"A node `{name}` of the model `{model}`."})
     init.__qualname__ = f"{name}.__init__"
-    for number, field in enumerate(names):
-        namespace[f"_set_{number}"] = cls.__dict__[field].__set__
+    for number, (slot, attribute) in enumerate(zip(slots, attributes)):
+        if slot != attribute:
+            setattr(cls, attribute, cls.__dict__[slot])
+        namespace[f"{own}set_{number}"] = cls.__dict__[slot].__set__
     return cls
 
 
@@ -102,11 +113,8 @@ class Nodes:
                                       "__init__": _refuse, "__doc__": f"What a node of `{data}` is an instance of."})
                       for data, _ in described["datas"]]
         self.classes = []
-        types = {f"_types_{number}": set() for number in range(len(self.bases))}
+        types = [set() for _ in self.bases]
         for number, (_, constructors) in enumerate(described["datas"]):
-            made = []
-            for name, fields in constructors:
-                namespace = {"_absent": _ABSENT, **types}
-                made.append(_make_class(model, self.bases[number], name, fields, self.bases, namespace))
-            types[f"_types_{number}"].update(made)
+            made = [_make_class(model, self.bases[number], name, fields, self.bases, types) for name, fields in constructors]
+            types[number].update(made)
             self.classes.append(made)

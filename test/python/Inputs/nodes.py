@@ -1,0 +1,22 @@
+"""Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import common
+import dbc
+from common import raises
+
+# Fields that are called like what a constructor calls, or like what means something to Python.
+w = dbc.load(common.model("words"))
+assert w.e([w.A(type=1, int=2, float=0.5, bool=True), w.A(2, 3, 1, False)]).tolist() == [3.5, 6]
+with raises(dbc.InputError, "words: A: field `type`: index 3 is outside 0..2", field="type"):
+    w.A(type=3)
+with raises(dbc.InputError, "words: A: field `bool`: is a `bool`, not a `int`", field="bool"):
+    w.A(bool=1)
+given = dict(self__=1, self_=2, __x=3, __doc___=4, __init___=5, _type=6, lambda__=7, lambda_=8)
+b = w.B(**given)
+assert w.e([b]).tolist() == [1 + 4 + 12 + 32 + 80 + 192 + 448 + 1024]
+attributes = ["self", "self_", "__x", "__doc___", "__init___", "_type", "lambda", "lambda_"]
+assert [getattr(b, name) for name in attributes] == list(range(1, 9)), b
+assert w.B.__match_args__ == (*attributes, "next")
+setattr(b, "__x", 4)
+assert w.e([b, w.B(*range(1, 9))]).tolist() == [1797, 1793]
+with raises(dbc.InputError, "words: B: field `__x`: is a number, not a `str`", field="__x"):
+    w.B(__x="3")
