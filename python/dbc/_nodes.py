@@ -40,7 +40,9 @@ def _checker(model, constructor, name, field, bases):
         kind = f"`{type(value).__name__}`"
         if elem == "node":
             if not isinstance(value, bases[field["data"]]):
-                wrong(f"is a `{bases[field['data']].__name__}`, not a {kind}")
+                other = hasattr(type(value), "_is_dbc_node") and not isinstance(value, tuple(bases))
+                of = f" of a model `{type(value).__module__}` with other data types" if other else ""
+                wrong(f"is a `{bases[field['data']].__name__}`, not a {kind}{of}")
         elif elem == "bool":
             if not type(value).__name__.startswith("bool"):
                 wrong(f"is a `bool`, not a {kind}")
@@ -118,3 +120,5 @@ class Nodes:
             made = [_make_class(model, self.bases[number], name, fields, self.bases, types) for name, fields in constructors]
             types[number].update(made)
             self.classes.append(made)
+        for base in self.bases:
+            base._dbc_nodes = self  # while there are nodes, the next load of such a model finds their classes

@@ -71,6 +71,16 @@ static std::string class_name(nb::handle value) {
   return std::string("`") + Py_TYPE(value.ptr())->tp_name + "`";
 }
 
+/// Whether an object that is no node of the model is one of another.
+static bool is_other_node(nb::handle value) {
+  return PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(value.ptr())), "_is_dbc_node") == 1;
+}
+
+/// The name of the model that a node is of: the module that its class says.
+static std::string module_of(nb::handle node) {
+  return nb::cast<std::string>(nb::str(nb::handle(Py_TYPE(node.ptr())).attr("__module__")));
+}
+
 // --- values ----------------------------------------------------------------------------------------------
 
 int32_t Builder::read_int(nb::handle value, const Slot &slot) {
@@ -110,7 +120,9 @@ int32_t Builder::node_number(nb::handle object, int32_t target, const Slot &slot
   if (constructor == nullptr || constructor->data != target) {
     const ModelInfo &info = filled_.code().info();
     refuse(slot, "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
-                     (constructor == nullptr ? "" : " of `" + info.datas[constructor->data].name + "`"));
+                     (constructor != nullptr    ? " of `" + info.datas[constructor->data].name + "`"
+                      : is_other_node(object) ? " of a model `" + module_of(object) + "` with other data types"
+                                              : ""));
   }
   const int32_t number = batch_.add_node(target, constructor->number);
   if (number < 0)

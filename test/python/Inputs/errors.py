@@ -73,7 +73,7 @@ else:
 
 # Inputs that are none.
 f = dbc.load(common.model("fields"))
-with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `Token`", input=0, field="t", node=None):
+with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `Token` of a model `fields` with other data types", input=0, field="t", node=None):
     m.code([f.Token(word=1)])
 with raises(dbc.InputError, "fields: input 0: argument `o`: is a `Other`, not a `Token` of `Token`"):
     f.word([f.Token(word=1)])

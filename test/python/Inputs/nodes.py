@@ -1,4 +1,6 @@
 """Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import gc
+
 import common
 import dbc
 from common import raises
@@ -20,3 +22,19 @@ setattr(b, "__x", 4)
 assert w.e([b, w.B(*range(1, 9))]).tolist() == [1797, 1793]
 with raises(dbc.InputError, "words: B: field `__x`: is a number, not a `str`", field="__x"):
     w.B(__x="3")
+
+# A node keeps what the next load of such a model goes by; one of a model with other data types is refused as that.
+m = dbc.load(common.model("tree"), vocab=20)
+x = m.Leaf(word=3)
+before = m.code([x])
+del m
+gc.collect()
+m = dbc.load(common.model("tree"), vocab=20)
+assert (m.code([m.Node(left=x, right=m.Leaf(word=4))]) == m.code([m.Node(left=m.Leaf(3), right=m.Leaf(4))])).all()
+assert (m.code([x]) == before).all() and type(x) is m.Leaf
+other = dbc.load(common.model("tree"), vocab=21)
+what = "is a `Tree`, not a `Leaf` of a model `tree` with other data types"
+with raises(dbc.InputError, "tree: input 0: argument `t`: " + what, field="t"):
+    other.code([x])
+with raises(dbc.InputError, "tree: Node: field `left`: " + what, field="left"):
+    other.Node(left=x)
