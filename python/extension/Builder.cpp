@@ -119,10 +119,11 @@ int32_t Builder::node_number(nb::handle object, int32_t target, const Slot &slot
   const Constructor *constructor = filled_.code().constructor_of(object.ptr());
   if (constructor == nullptr || constructor->data != target) {
     const ModelInfo &info = filled_.code().info();
-    refuse(slot, "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
-                     (constructor != nullptr    ? " of `" + info.datas[constructor->data].name + "`"
-                      : is_other_node(object) ? " of a model `" + module_of(object) + "` with other data types"
-                                              : ""));
+    refuse(slot,
+           "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
+               (constructor != nullptr  ? " of `" + info.datas[constructor->data].name + "`"
+                : is_other_node(object) ? " of a model `" + module_of(object) + "` with other data types"
+                                        : ""));
   }
   const int32_t number = batch_.add_node(target, constructor->number);
   if (number < 0)
