@@ -7,8 +7,11 @@ _INT32 = np.iinfo(np.int32)
 def elements(values, kind):
     """`values`, an array of any kind or nested lists, as a contiguous array of "float32", "int32" or "bool".
 
-    No copy where it is one. Raises TypeError for other types, ValueError for integers beyond 32 bits and ragged lists.
+    No copy where it is one. Raises TypeError for other types and masked arrays, ValueError for numbers beyond the 32 bits and
+    ragged lists.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError("is an array without a mask, not a masked one")
     array = np.asarray(values.detach() if hasattr(values, "detach") else values)
     if array.size == 0 and array.dtype == np.float64:
         array = array.astype(kind)  # what NumPy makes of []
@@ -18,12 +21,18 @@ def elements(values, kind):
     if kind == "int32" and array.dtype != np.int32 and array.size:
         if array.min() < _INT32.min or array.max() > _INT32.max:
             raise ValueError("an integer is outside the 32 bits that it has")
-    return np.require(array, kind, "C").reshape(array.shape)
+    with np.errstate(over="ignore"):
+        made = np.require(array, kind, "C").reshape(array.shape)
+    if kind == "float32" and array.dtype.itemsize > 4 and (np.isinf(made) & np.isfinite(array)).any():
+        raise ValueError("a number is outside the 32 bits that it has")
+    return made
 
 
 def bytes_of(values):
     """Constructors, or bools, as a contiguous array of uint8."""
     array = np.asarray(values)
+    if array.size == 0 and array.dtype == np.float64:
+        array = array.astype(np.uint8)  # what NumPy makes of []
     if array.dtype.kind not in "biu":
         raise TypeError(f"is an array of uint8 or bool, not of {array.dtype}")
     if array.size and array.dtype.kind != "b" and (array.min() < 0 or array.max() > 255):

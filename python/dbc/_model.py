@@ -24,6 +24,20 @@ _NODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  #
 # nodes of others, as of one that trains
 
 
+_SEEDS = (0, 2**64 - 1, "0 to 2**64 - 1")
+
+
+def _whole(name, value, least, most, words):
+    """`value` as an integer of a range that `words` say; else CallError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise CallError(f"`{name}` is {words}, not a `{type(value).__name__}`") from None
+    if not least <= number <= most:
+        raise CallError(f"`{name}` is {words}, not {number}")
+    return number
+
+
 class Entry(_dbc.Entry):
     """An entry or loss of a model: call it with inputs.
 
@@ -147,7 +161,7 @@ class Model:
     def set_dropout(self, seed: int, step: int = 0) -> None:
         """What the next run of a loss that drops follows from these, be it by `value_and_grad` or in a network of PyTorch; the step
         counts by itself."""
-        self._loaded.set_dropout(seed, step)
+        self._loaded.set_dropout(_whole("seed", seed, *_SEEDS), _whole("step", step, 0, 2**63 - 1, "0 to 2**63 - 1"))
 
     def share_subtrees(self, on: bool = True) -> None:
         """Whether cells compute what nodes of a batch have in common once, in runs from now on."""
@@ -202,8 +216,8 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] | Mapp
             dims[name] = operator.index(value)
         except TypeError:
             raise CallError(f"dim `{name}` is a number, not a `{type(value).__name__}`") from None
-    if not 1 <= threads <= 1024:
-        raise CallError(f"`threads` is 1 to 1024, not {threads}")
+    threads = _whole("threads", threads, 1, 1024, "1 to 1024")
+    seed = _whole("seed", seed, *_SEEDS)
     gradients = (gradients,) if isinstance(gradients, str) else tuple(gradients)
     options = _compile.model_options(dims, include, mode, real, gradients, recompute)
     printed, words = _compile.ask("compile", path, [*options, "--shared"])

@@ -12,6 +12,7 @@ class _Absent:
 
 
 _ABSENT = _Absent()
+_MOST = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity in 32 bits
 
 
 def _fast_test(field, local, own):
@@ -24,7 +25,7 @@ def _fast_test(field, local, own):
         "index": f"{kind} is {own}int and 0 <= {local} < {field['bound']}",
         "int": f"{kind} is {own}int and -2147483648 <= {local} <= 2147483647",
         "bool": f"{kind} is {own}bool",
-        "f32": f"{kind} is {own}float or {kind} is {own}int",
+        "f32": f"({kind} is {own}float or {kind} is {own}int) and -{_MOST!r} < {local} < {_MOST!r}",
         "node": f"{kind} in {own}types_{field['data']}",
     }[field["elem"]]
 
@@ -49,6 +50,8 @@ def _checker(model, constructor, name, field, bases):
         elif elem == "f32":
             if isinstance(value, (bool, str)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
                 wrong(f"is a number, not a {kind}")
+            if type(value) in (int, float) and _MOST <= abs(value) < float("inf"):
+                wrong("a number is outside the 32 bits that it has")
         elif isinstance(value, bool) or not hasattr(value, "__index__"):
             wrong(f"is an integer, not a {kind}")
         elif elem == "index" and not 0 <= value.__index__() < bound:

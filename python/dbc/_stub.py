@@ -1,16 +1,19 @@
 """Type stubs of a model. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 from __future__ import annotations
 
+import builtins
 import keyword
 import os
 from typing import TYPE_CHECKING
 
 from . import _names
+from ._errors import FileError
 
 if TYPE_CHECKING:
     from ._model import Model
 
 _SCALARS = {"index": "int", "int": "int", "bool": "bool", "f32": "float"}
+_IMPORTED = ("os", "Sequence", "Any", "dbc", "np", "ArrayLike", "NDArray")  # by a stub
 _NUMPY = {"index": "np.int32", "int": "np.int32", "bool": "np.bool_"}
 
 
@@ -44,7 +47,7 @@ def _class_of(model):
 
 
 def _node_lines(described, under):
-    """The classes of nodes, called as the attributes of the model."""
+    """The classes of nodes, called as in `under`."""
     datas = [under[data] for data, _ in described["datas"]]
     for data, constructors in described["datas"]:
         if all(name != data for name, _ in constructors):
@@ -52,12 +55,13 @@ def _node_lines(described, under):
         for name, fields in constructors:
             base = "" if name == data else f"({under[data]})"
             yield f"class {under[name]}{base}:"
-            given = [(field, _given(what, datas)) for field, what in fields]
+            attributes = _names.of_fields([field for field, _ in fields])
+            given = [(field, _given(what, datas)) for field, (_, what) in zip(attributes, fields)]
             for field, what in given:
                 if not keyword.iskeyword(field):
                     yield f"    {field}: {what}"
-            args = "".join(f", {field}_: {what} = ..." if keyword.iskeyword(field) or field == "self" else
-                           f", {field}: {what} = ..." for field, what in given)
+            names = _names.of_parameters([field for field, _ in fields])
+            args = "".join(f", {name}: {what} = ..." for name, (_, what) in zip(names, given))
             yield f"    def __init__(self{args}) -> None: ..."
 
 
@@ -76,20 +80,26 @@ def _entry_lines(described, under):
 def write_stub(model: Model, path: str | os.PathLike[str]) -> None:
     """Writes types for editors and checkers: a module `path` (a .pyi file) with a class for the model, which has its name without
     `_`, each word with a capital: that of `model tree_rnn;` is `TreeRnn`. It has the constructors, data types and entries. For
-    `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`. Raises OSError where the file cannot be written."""
+    `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`. Raises FileError where the file cannot be written."""
     described = model._code.described
     lines = ["import os", "from collections.abc import Sequence", "from typing import Any", "", "import dbc",
              "import numpy as np", "from numpy.typing import ArrayLike, NDArray", ""]
     under = _names.of_model(described, type(model))
-    lines += [*_node_lines(described, under), "", *_entry_lines(described, under), ""]
+    # In the stub itself what it imports, names of Python, and the class of the model are taken too.
+    made = _class_of(described["name"])
+    classes = _names.attributes(under, {*_IMPORTED, *dir(builtins), made})
+    lines += [*_node_lines(described, classes), "", *_entry_lines(described, classes), ""]
     attributes = {}
     for data, constructors in described["datas"]:
         names = [name for name, _ in constructors]
         for each in ([] if data in names else [data]) + names:
-            lines.append(f"_type_{each} = {under[each]}")  # in the class below the name is the attribute
+            lines.append(f"_type_{each} = {classes[each]}")  # in the class below the name is the attribute
             attributes[under[each]] = f"type[_type_{each}]"
-    lines.append(f"class {_class_of(described['name'])}(dbc.Model):")
+    lines.append(f"class {made}(dbc.Model):")
     attributes.update((under[entry["name"]], "_entry_" + entry["name"]) for entry in described["entries"])
     lines += [f"    {name}: {what}" for name, what in attributes.items()] or ["    ..."]
-    with open(os.fspath(path), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    try:
+        with open(os.fspath(path), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        raise FileError(f"{error.filename}: {error.strerror}") from None

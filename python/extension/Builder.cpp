@@ -2,6 +2,8 @@
 
 #include "Builder.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <nanobind/stl/string.h>
 
@@ -81,6 +83,16 @@ static std::string module_of(nb::handle node) {
   return nb::cast<std::string>(nb::str(nb::handle(Py_TYPE(node.ptr())).attr("__module__")));
 }
 
+/// The first name in a dict that is none of `names`, in quotes.
+static std::string unknown_name(nb::handle dict, const std::vector<std::string> &names) {
+  for (nb::handle key : nb::steal<nb::list>(PyDict_Keys(dict.ptr()))) {
+    const std::string said = nb::cast<std::string>(PyUnicode_Check(key.ptr()) ? nb::str(key) : nb::repr(key));
+    if (!PyUnicode_Check(key.ptr()) || std::find(names.begin(), names.end(), said) == names.end())
+      return "`" + said + "`";
+  }
+  return "a name in the dict";
+}
+
 // --- values ----------------------------------------------------------------------------------------------
 
 int32_t Builder::read_int(nb::handle value, const Slot &slot) {
@@ -100,8 +112,14 @@ int32_t Builder::read_int(nb::handle value, const Slot &slot) {
 }
 
 float Builder::read_float(nb::handle value, const Slot &slot) {
+  const auto rounded = [&](double number) {
+    const auto made = static_cast<float>(number);
+    if (std::isinf(made) && !std::isinf(number))
+      refuse(slot, "a number is outside the 32 bits that it has");
+    return made;
+  };
   if (PyFloat_CheckExact(value.ptr()))
-    return static_cast<float>(PyFloat_AS_DOUBLE(value.ptr()));
+    return rounded(PyFloat_AS_DOUBLE(value.ptr()));
   const PyNumberMethods *methods = Py_TYPE(value.ptr())->tp_as_number;
   const bool is_number = methods != nullptr && (methods->nb_float != nullptr || methods->nb_index != nullptr);
   if (PyBool_Check(value.ptr()) || !is_number)
@@ -109,7 +127,7 @@ float Builder::read_float(nb::handle value, const Slot &slot) {
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1 && PyErr_Occurred())
     refuse_raised(slot);
-  return static_cast<float>(number);
+  return rounded(number);
 }
 
 int32_t Builder::node_number(nb::handle object, int32_t target, const Slot &slot) {
@@ -177,7 +195,9 @@ public:
 
   /// Whether it has such memory; no exception is left.
   bool take(nb::handle value, Elem elem) {
-    if (!PyObject_CheckBuffer(value.ptr()))
+    // A masked array has the memory of one without a mask: dbc._arrays refuses it.
+    const bool is_array = std::strcmp(Py_TYPE(value.ptr())->tp_name, "numpy.ndarray") == 0;
+    if (!PyObject_CheckBuffer(value.ptr()) || (!is_array && PyObject_HasAttrString(value.ptr(), "mask") == 1))
       return false;
     if (PyObject_GetBuffer(value.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
       PyErr_Clear();
@@ -320,6 +340,8 @@ void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, c
   nb::object of_part;
   if (type.form == TypeInfo::Form::Record && PyDict_Check(value.ptr())) {
     of_part = nb::borrow(PyDict_GetItemString(value.ptr(), type.names[part].c_str()));
+    if (of_part.is_valid() && static_cast<size_t>(PyDict_Size(value.ptr())) > type.names.size())
+      refuse(slot, unknown_name(value, type.names) + " is no field of `" + type.name + "`");
   } else if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
     if (static_cast<size_t>(PySequence_Size(value.ptr())) == type.elements.size())
       of_part = nb::steal(PySequence_GetItem(value.ptr(), static_cast<Py_ssize_t>(part)));
@@ -383,8 +405,12 @@ void Builder::add_input(int32_t entry, nb::handle input) {
       add_argument(entry, info.args[a], component, value), ++named;
     component += components_of(info.args[a].type);
   }
-  if (is_dict && named != static_cast<size_t>(PyDict_Size(input.ptr())))
-    refuse(whole, "a name in the dict is no argument of `" + info.name + "`");
+  if (is_dict && named != static_cast<size_t>(PyDict_Size(input.ptr()))) {
+    std::vector<std::string> names;
+    for (const ArgInfo &arg : info.args)
+      names.push_back(arg.name);
+    refuse(whole, unknown_name(input, names) + " is no argument of `" + info.name + "`");
+  }
   fill_nodes();
 }
 

@@ -9,8 +9,16 @@
 
 namespace dbc::python {
 
+nb::object text_of(const std::string &text) {
+  nb::object made =
+      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  if (!made.is_valid())
+    throw nb::python_error();
+  return made;
+}
+
 void raise(const char *type, const std::string &message) {
-  nb::object error = nb::module_::import_("dbc._errors").attr(type)(message);
+  nb::object error = nb::module_::import_("dbc._errors").attr(type)(text_of(message));
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
@@ -19,8 +27,8 @@ void raise_if_failed(const Status &status, nb::handle object) {
   if (status.ok())
     return;
   nb::object error = nb::module_::import_("dbc._errors")
-                         .attr("from_status")(code_name(status.code), status.message, status.input,
-                                              status.node, status.field, object);
+                         .attr("from_status")(code_name(status.code), text_of(status.message), status.input,
+                                              status.node, text_of(status.field), object);
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }

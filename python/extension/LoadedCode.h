@@ -80,6 +80,9 @@ nb::dict describe(const LoadedCode &code);
 /// Throws `dbc._errors.<type>`.
 [[noreturn]] void raise(const char *type, const std::string &message);
 
+/// A text of the runtime's, in which bytes of an input that are no UTF-8 stand as `\xff`.
+nb::object text_of(const std::string &text);
+
 /// "index", "int", "bool", "f32" or "node".
 const char *name_of(Elem elem);
 

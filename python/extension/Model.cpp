@@ -8,6 +8,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <unistd.h>
 
 namespace dbc::python {
 
@@ -15,6 +16,13 @@ LoadedModel::LoadedModel(nb::object code, int32_t threads)
     : code_object(std::move(code)), kept_weights(std::make_shared<KeptWeights>(code_object)),
       weights(kept_weights->weights), code_(nb::cast<LoadedCode *>(code_object)), threads_(threads),
       kept_(code_->info().entries.size()) {}
+
+LoadedModel::~LoadedModel() {
+  if (lacks_threads())
+    (void)session.release(); // would wait for them for ever
+}
+
+bool LoadedModel::lacks_threads() const { return session && threads_ > 1 && getpid() != session_pid_; }
 
 void LoadedModel::renew() {
   const bool first = model.empty();
@@ -25,7 +33,7 @@ void LoadedModel::renew() {
   }
   raise_if_failed(status);
   if (!session)
-    session.emplace(model, threads_);
+    session = std::make_unique<Session>(model, threads_), session_pid_ = getpid();
   stale_ = false;
   ++version;
 }
@@ -57,6 +65,9 @@ std::shared_ptr<KeptOutputs> LoadedModel::outputs_for(int32_t entry) {
 std::shared_ptr<KeptOutputs> LoadedModel::run(int32_t entry, FilledBatch &filled) {
   if (!session)
     raise("CallError", code_->info().name + ": the model has no weights yet");
+  if (lacks_threads())
+    raise("CallError", code_->info().name + ": the model's " + std::to_string(threads_) +
+                           " threads are not in this forked process: load the model here, or with threads=1");
   if (!filled.code_object().is(code_object))
     raise("CallError", "the batch is of the model `" + filled.code().info().name +
                            "`, compiled with other options or from another file");
@@ -112,8 +123,8 @@ static void raise_failed_inputs(LoadedModel &model, const FilledBatch &filled, n
   for (int32_t i = 0; i < filled.batch.inputs(); ++i)
     if (const Status &status = model.session->status(i); !status.ok()) {
       const Status said = filled.in_words(status);
-      errors.append(module.attr("from_status")(code_name(said.code), said.message, i, said.node, said.field,
-                                               filled.object_of(status)));
+      errors.append(module.attr("from_status")(code_name(said.code), text_of(said.message), i, said.node,
+                                               text_of(said.field), filled.object_of(status)));
     }
   nb::object first = module.attr("first_of")(errors, result);
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(first.ptr())), first.ptr());

@@ -10,7 +10,7 @@
 #include <dbc/session.h>
 #include <dbc/weights.h>
 #include <memory>
-#include <optional>
+#include <sys/types.h>
 
 namespace dbc::python {
 
@@ -35,6 +35,9 @@ class LoadedModel {
 public:
   /// `code` is a LoadedCode. There are no weights yet: draw, load or set them, then renew.
   LoadedModel(nb::object code, int32_t threads);
+  ~LoadedModel();
+  LoadedModel(const LoadedModel &) = delete;
+  LoadedModel &operator=(const LoadedModel &) = delete;
 
   const LoadedCode &code() const { return *code_; }
   /// Memory for the results of a run of an entry: some that no array shows any more, or new.
@@ -49,12 +52,14 @@ public:
   bool is_stale();
   /// Renews the model if it is stale.
   void take_over();
+  /// Whether the session's threads are those of a process that this one was forked from.
+  bool lacks_threads() const;
 
   nb::object code_object;
   std::shared_ptr<KeptWeights> kept_weights;
   Weights &weights;
   dbc::Model model;
-  std::optional<Session> session;
+  std::unique_ptr<Session> session;
   std::atomic<bool> busy{false};
   /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
   /// since it was asked before. It must not hold this.
@@ -67,6 +72,7 @@ public:
 private:
   const LoadedCode *code_;
   int32_t threads_;
+  pid_t session_pid_ = 0; ///< of the process that made the session: a forked one does not have its threads
   bool stale_ = false;
   std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_; ///< by entry
 };

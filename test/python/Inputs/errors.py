@@ -24,6 +24,14 @@ with raises(dbc.CallError, "dim `vocab` is a number, not a `str`", code="bad_cal
     dbc.load(tree, vocab="20")
 with raises(dbc.CallError, "`threads` is 1 to 1024, not 0"):
     dbc.load(tree, vocab=20, threads=0)
+with raises(dbc.CallError, "`threads` is 1 to 1024, not a `float`"):
+    dbc.load(tree, vocab=20, threads=2.5)
+with raises(dbc.CallError, "`seed` is 0 to 2**64 - 1, not -1"):
+    dbc.load(tree, vocab=20, seed=-1)
+with raises(dbc.CallError, "`seed` is 0 to 2**64 - 1, not -1"):
+    m.set_dropout(-1)
+with raises(dbc.CallError, "`step` is 0 to 2**63 - 1, not a `float`"):
+    m.set_dropout(1, 1.5)
 kept = os.environ.pop("DBC_EXECUTABLE")
 os.environ["DBC_EXECUTABLE"] = "/nowhere/dbc"
 with raises(dbc.CompileError, "DBC_EXECUTABLE is `/nowhere/dbc`, which is no program"):
@@ -90,18 +98,20 @@ else:
     raise AssertionError
 with raises(dbc.InputError, "fields: input 0: `report` takes a tuple of its 3 arguments, or a dict, not a `list`"):
     f.report_([[1, 2, 3]])
-with raises(dbc.InputError, "fields: input 0: a name in the dict is no argument of `report`"):
+with raises(dbc.InputError, "fields: input 0: `u` is no argument of `report`"):
     f.report_([{"u": 1}])
 token = f.Token(word=1, flag=True, deps=[], xs=[], ys=[])
 for pair, what in [(3, "is a `Pair` with `a`, not a `int`"), ((1, 2, 3), "is a `Pair` with `a`, not a `tuple`"), ({"a": 1}, "is a `Pair` with `b`, not a `dict`"),
-                   ({"a": "1", "b": [1, 2]}, "is a number, not a `str`"), ({"a": 1, "b": [1, 2, 3]}, "has the shape [2], not [3]"),
+                   ({"a": "1", "b": [1, 2]}, "is a number, not a `str`"), ({"a": 1, "b": [1, 2], "c": 3}, "`c` is no field of `Pair`"),
+                   ({"a": 1e39, "b": [1, 2]}, "a number is outside the 32 bits that it has"), ({"a": 1, "b": [1, 2, 3]}, "has the shape [2], not [3]"),
                    ({"a": 1, "b": [[1, 2]]}, "has the shape [2], not [1, 2]"), ({"a": 1, "b": ["x", "y"]}, "is an array of float32, not of <U1")]:
     field = "p.b" if "shape" in what or "array" in what or "`b`" in what else "p.a"
     with raises(dbc.InputError, f"fields: input 0: argument `{field}`: {what}", field=field):
         f.report_([(token, pair, [])])
 for name, value, what in [("deps", 3, "is a list, not a `int`"), ("deps", "ab", "is a list, not a `str`"), ("deps", [None], "is a `Token`, not a `NoneType`"),
                           ("xs", [[1, 2, 3]], "has the shape [2], not [3]"), ("xs", np.zeros((2, 3)), "an element has the shape [2], not [3]"),
-                          ("xs", np.float32(1), "is a list"), ("flag", 1, "is a `bool`, not a `int`"),
+                          ("xs", np.float32(1), "is a list"), ("xs", np.ma.masked_array(np.zeros((1, 2), "f"), [[0, 1]]), "is an array without a mask, not a masked one"),
+                          ("ys", [[-1e300]], "a number is outside the 32 bits that it has"), ("xs", [[1, 1e39]], "a number is outside the 32 bits that it has"), ("flag", 1, "is a `bool`, not a `int`"),
                           ("class", np.zeros(2), "is an integer, not a `numpy.ndarray`")]:
     wrong = f.Token(word=1)
     setattr(wrong, name, value)
@@ -127,6 +137,8 @@ with raises(ZeroDivisionError, "integer division or modulo by zero"):
 # Lines.
 with raises(dbc.InputError, "tree: line 2: node 0 (Leaf): field `word`: 99 is out of range for index[20]", input=1, node=0, field="word"):
     m.code('{"nodes": [{"Leaf": {"word": 1}}], "args": {"t": 0}}\n{"nodes": [{"Leaf": {"word": 99}}], "args": {"t": 0}}')
+with raises(dbc.InputError, r"tree: line 2: not valid JSON at byte 1: syntax error while parsing value - invalid literal; last read: '\xff'", input=1):
+    m.code(b'{"nodes": [{"Leaf": {"word": 1}}], "args": {"t": 0}}\n\xff')
 with raises(dbc.FileError, scratch + "/none: No such file or directory", code="io"):
     m.code.batch(__import__("pathlib").Path(scratch) / "none")
 
@@ -139,6 +151,8 @@ before = m.code([good])
 with raises(dbc.WeightsError, "tree: `E` is missing; `W` has the shape [4, 3], not [4, 8]; `b` is an array of float32, not of <U1; `c` is no parameter",
             code="bad_weights"):
     m.set_weights(weights)
+with raises(dbc.WeightsError, "tree: `b` a number is outside the 32 bits that it has"):
+    m.set_weights({**m.weights(), "b": [1, 2, 1e300, 4]})
 with raises(dbc.WeightsError, "tree: `b` has a NaN"):
     m.set_weights({**m.weights(), "b": [1, 2, np.nan, 4]})
 assert (m.code([good]) == before).all()

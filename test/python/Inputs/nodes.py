@@ -38,3 +38,9 @@ with raises(dbc.InputError, "tree: input 0: argument `t`: " + what, field="t"):
     other.code([x])
 with raises(dbc.InputError, "tree: Node: field `left`: " + what, field="left"):
     other.Node(left=x)
+
+# A finite number is not made infinite.
+for value in (1e39, -1e39, 10**400, 2.0**128 - 2.0**103):
+    with raises(dbc.InputError, "words: A: field `float`: a number is outside the 32 bits that it has", field="float"):
+        w.A(float=value)
+assert [w.A(float=value).float for value in (3.4028235e38, -2)] == [3.4028235e38, -2]

@@ -34,6 +34,18 @@ assert sorted(name for name in vars(n) if name.endswith("_")) == ["_code_", "_lo
                                                                  "name_", "report_", "report__", "types_"]
 assert n.name == "names" and n.name_([n.Leaf(3), n.types_(4)]).tolist() == [3, 4] and n.report_([()]).tolist() == [1]
 assert n.entries["_code"]([()]).tolist() == [2] and isinstance(n.Leaf(3), n.report__)
+# Data types may be called as what a stub imports, as the class of the model or as a keyword: the stub has other classes for them.
+h = dbc.load(common.model("hidden"))
+dbc.write_stub(h, os.path.join(sys.argv[1], "hidden.pyi"))
+with open(os.path.join(sys.argv[1], "hidden.pyi")) as file:
+    classes = {each.name: ast.unparse(each) for each in ast.parse(file.read()).body if isinstance(each, ast.ClassDef)}
+assert list(classes) == ["Opt", "None_", "Some", "Any_", "dbc_", "Hidden_", "_entry_class", "Hidden"]
+assert "self_: Opt=..., next: Any_=..., of: dbc_=..." in classes["Some"] and "lambda_: float=..." in classes["Some"]
+assert "Any: type[_type_Any]" in classes["Hidden"] and "class_: _entry_class" in classes["Hidden"]
+assert "Sequence[tuple[Opt, Any_, dbc_, Hidden_] | dict[str, Any]]" in classes["_entry_class"]
+nowhere = os.path.join(sys.argv[1], "nowhere", "stub.pyi")
+with common.raises(dbc.FileError, nowhere + ": No such file or directory", code="io"):
+    dbc.write_stub(h, nowhere)
 # The extension has a stub of each of its classes, and the package says that it is typed.
 folder = os.path.dirname(dbc.__file__)
 assert os.path.exists(os.path.join(folder, "py.typed"))
