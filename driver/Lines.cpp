@@ -41,16 +41,6 @@ LineResult CompiledRunner::result(int32_t input) {
   return result;
 }
 
-/// Number of flat values of a type.
-static size_t componentCount(const TypeInfo &type) {
-  if (type.form == TypeInfo::Form::Value)
-    return 1;
-  size_t n = 0;
-  for (const TypeInfo &element : type.elements)
-    n += componentCount(element);
-  return n;
-}
-
 /// A value of the oracle's flat ones: those of a record or tuple stand one behind the other, a list of
 /// records is as many lists as the record has components.
 static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const NodeTable &nodes) {
@@ -71,7 +61,7 @@ static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const Nod
   }
   case TypeInfo::Form::List: {
     const TypeInfo &element = type.elements[0];
-    size_t width = componentCount(element), length = flat->elements().size();
+    size_t width = element.components(), length = flat->elements().size();
     std::vector<Value> elements;
     std::vector<oracle::Value> row(width);
     for (size_t i = 0; i < length; ++i) {
@@ -86,7 +76,7 @@ static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const Nod
     std::vector<Value> elements;
     for (const TypeInfo &element : type.elements) {
       elements.push_back(fromFlat(element, flat, nodes));
-      flat += componentCount(element);
+      flat += element.components();
     }
     return Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record,
                         std::move(elements));

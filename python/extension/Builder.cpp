@@ -318,15 +318,6 @@ void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle val
   batch_.close_list();
 }
 
-static int32_t components_of(const TypeInfo &type) {
-  if (type.form == TypeInfo::Form::Value)
-    return 1;
-  int32_t count = 0;
-  for (const TypeInfo &element : type.elements)
-    count += components_of(element);
-  return count;
-}
-
 void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, const Slot &slot,
                     int32_t depth) {
   if (type.form == TypeInfo::Form::Value)
@@ -335,7 +326,7 @@ void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, c
   if (type.form == TypeInfo::Form::List)
     return write_list(type, component, value, slot, depth);
   size_t part = 0;
-  for (int32_t here; component >= (here = components_of(type.elements[part])); ++part)
+  for (int32_t here; component >= (here = type.elements[part].components()); ++part)
     component -= here;
   nb::object of_part;
   if (type.form == TypeInfo::Form::Record && PyDict_Check(value.ptr())) {
@@ -378,7 +369,7 @@ void Builder::fill_nodes() {
 }
 
 void Builder::add_argument(int32_t entry, const ArgInfo &arg, int32_t component, nb::handle value) {
-  const int32_t count = components_of(arg.type);
+  const int32_t count = arg.type.components();
   for (int32_t i = 0; i < count; ++i)
     write(arg.type, i, value,
           {batch_.args(), batch_.inputs() - 1, batch_.arg_column(entry, component + i), nullptr}, 0);
@@ -403,7 +394,7 @@ void Builder::add_input(int32_t entry, nb::handle input) {
                                              : input.ptr());
     if (value.is_valid()) // else the argument is not given
       add_argument(entry, info.args[a], component, value), ++named;
-    component += components_of(info.args[a].type);
+    component += info.args[a].type.components();
   }
   if (is_dict && named != static_cast<size_t>(PyDict_Size(input.ptr()))) {
     std::vector<std::string> names;

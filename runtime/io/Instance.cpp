@@ -133,7 +133,7 @@ Status get_instance(const EntryInfo &entry, Batch &batch, int32_t input, Instanc
     int32_t component = 0;
     for (const ArgInfo &arg : entry.args) {
       std::vector<int32_t> columns;
-      for (int32_t i = 0; i < io::component_count(arg.type); ++i) {
+      for (int32_t i = 0; i < arg.type.components(); ++i) {
         columns.push_back(batch.arg_column(number, component++));
         if (!batch.column(batch.args(), columns.back()).has(input))
           return io::failure(model.name + ": argument `" + arg.name + "` of input " + std::to_string(input) +

@@ -23,7 +23,7 @@ struct OutputSource {
 } // namespace
 
 Value output_value(const Outputs &outputs, const EntryInfo &entry, int32_t input, const NodeTable *nodes) {
-  std::vector<int64_t> rows(static_cast<size_t>(io::component_count(entry.result)), input);
+  std::vector<int64_t> rows(static_cast<size_t>(entry.result.components()), input);
   return io::value_tree(OutputSource{outputs, nodes}, entry.result, 0, 0, rows);
 }
 

@@ -22,16 +22,6 @@ inline Value::Kind kind_of(Elem elem) {
   return Value::Kind::Int;
 }
 
-/// Number of components of a type, as `flatten` counts them.
-inline int32_t component_count(const TypeInfo &type) {
-  if (type.form == TypeInfo::Form::Value)
-    return 1;
-  int32_t n = 0;
-  for (const TypeInfo &element : type.elements)
-    n += component_count(element);
-  return n;
-}
-
 /// Builds the value of `type` whose components are `component`, `component` + 1, ...; `rows[i]` is the row
 /// (or list, or element) that component i stands at, since the lists of two components need not lie alike. A
 /// Source has
@@ -51,7 +41,7 @@ Value value_tree(const Source &source, const TypeInfo &type, int32_t component, 
     return Value::tensor(type.extents, std::move(data), kind_of(type.elem));
   }
   case TypeInfo::Form::List: {
-    int32_t components = component_count(type.elements[0]);
+    int32_t components = type.elements[0].components();
     std::vector<int64_t> inner(rows.size());
     int64_t length = 0;
     for (int32_t i = 0; i < components; ++i) {
@@ -76,7 +66,7 @@ Value value_tree(const Source &source, const TypeInfo &type, int32_t component, 
       Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record, {});
   for (const TypeInfo &element : type.elements) {
     group.elements.push_back(value_tree(source, element, component, depth, rows));
-    component += component_count(element);
+    component += element.components();
   }
   return group;
 }

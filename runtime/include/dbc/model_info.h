@@ -36,6 +36,17 @@ struct TypeInfo {
       n *= e;
     return n;
   }
+
+  /// Number of values when it is flattened, as `flatten` of dbc/batch.h does: one a component, whatever lists
+  /// are around it.
+  int32_t components() const {
+    if (form == Form::Value)
+      return 1;
+    int32_t n = 0;
+    for (const TypeInfo &element : elements)
+      n += element.components();
+    return n;
+  }
 };
 
 /// A field of a constructor. Fields of one data type that share a name and a type share a column.
