@@ -131,6 +131,20 @@ const char *name_of(Elem elem) {
   return "";
 }
 
+static const char *name_of(TypeInfo::Form form) {
+  switch (form) {
+  case TypeInfo::Form::Value:
+    return "value";
+  case TypeInfo::Form::List:
+    return "list";
+  case TypeInfo::Form::Tuple:
+    return "tuple";
+  case TypeInfo::Form::Record:
+    return "record";
+  }
+  return "";
+}
+
 static nb::list list_of(const std::vector<int64_t> &numbers) {
   nb::list out;
   for (int64_t number : numbers)
@@ -145,8 +159,7 @@ static nb::dict describe(const TypeInfo &type) {
     elements.append(describe(element));
   for (const std::string &name : type.names)
     names.append(nb::str(name.c_str()));
-  static const char *const forms[] = {"value", "list", "tuple", "record"};
-  out["form"] = forms[static_cast<int>(type.form)];
+  out["form"] = name_of(type.form);
   out["elem"] = name_of(type.elem);
   out["bound"] = type.bound;
   out["data"] = type.data;
