@@ -34,6 +34,21 @@ Occurrence *IndexBuilder::occur(SourceRange range, const Symbol *symbol, bool is
   return symbol ? &add(range, *symbol, isMember) : nullptr;
 }
 
+const Symbol *IndexBuilder::occurQualified(const Ident &module, const Ident &name, const Type *type,
+                                           const Scope &scope) {
+  const Symbol *symbol = nullptr;
+  if (module) {
+    const Symbol *of = lookup(module.text, scope, module.range.begin);
+    occur(module.range, of);
+    symbol = lookupIn(of, name.text);
+  } else {
+    symbol = lookup(name.text, scope, name.range.begin);
+  }
+  if (Occurrence *occurrence = occur(name.range, symbol, /*isMember=*/static_cast<bool>(module)))
+    occurrence->type = type;
+  return symbol;
+}
+
 void IndexBuilder::occurWord(SourceRange range, const std::string &word, const Type *type) {
   range.end = range.begin + static_cast<uint32_t>(word.size());
   add(range, language(word)).type = type;
@@ -199,16 +214,7 @@ void IndexBuilder::visitCall(const CallExpr &call, const Scope &scope) {
 }
 
 void IndexBuilder::visitRecord(const RecordExpr &record, const Scope &scope) {
-  const Symbol *symbol = nullptr;
-  if (record.module) {
-    const Symbol *module = lookup(record.module.text, scope, record.module.range.begin);
-    occur(record.module.range, module);
-    symbol = lookupIn(module, record.record.text);
-  } else {
-    symbol = lookup(record.record.text, scope, record.record.range.begin);
-  }
-  if (Occurrence *occurrence = occur(record.record.range, symbol, static_cast<bool>(record.module)))
-    occurrence->type = record.type;
+  const Symbol *symbol = occurQualified(record.module, record.record, record.type, scope);
   auto *decl = symbol && symbol->kind == NameKind::Record ? symbol->decl->as<RecordDecl>() : nullptr;
   for (const FieldInit &init : record.fields) {
     if (decl)

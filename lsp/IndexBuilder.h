@@ -60,6 +60,10 @@ private:
   Occurrence &add(frontend::SourceRange range, const Symbol &symbol, bool isMember = false);
   /// The same; null and nothing written down if the name stands for nothing that is known.
   Occurrence *occur(frontend::SourceRange range, const Symbol *symbol, bool isMember = false);
+  /// Writes down `module.name`, or `name` alone where `module` is empty, as something of that type. Returns
+  /// what it stands for; null if that is not known.
+  const Symbol *occurQualified(const frontend::Ident &module, const frontend::Ident &name,
+                               const frontend::Type *type, const Scope &scope);
   /// The word that a text begins with, which belongs to the language.
   void occurWord(frontend::SourceRange range, const std::string &word, const frontend::Type *type = nullptr);
   const Symbol &language(const std::string &name);

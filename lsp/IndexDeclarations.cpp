@@ -227,19 +227,9 @@ void IndexBuilder::visitType(const TypeExpr &type, const Scope &scope) {
   case TypeExpr::Kind::Index:
     occurWord(type.range, "index", type.type);
     break;
-  case TypeExpr::Kind::Named: {
-    const Symbol *symbol = nullptr;
-    if (type.module) {
-      const Symbol *module = lookup(type.module.text, scope, type.module.range.begin);
-      occur(type.module.range, module);
-      symbol = lookupIn(module, type.name.text);
-    } else {
-      symbol = lookup(type.name.text, scope, type.name.range.begin);
-    }
-    if (Occurrence *occurrence = occur(type.name.range, symbol, static_cast<bool>(type.module)))
-      occurrence->type = type.type;
+  case TypeExpr::Kind::Named:
+    occurQualified(type.module, type.name, type.type, scope);
     break;
-  }
   default:
     break;
   }
