@@ -5,6 +5,7 @@ import os
 import re
 import select
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -229,3 +230,13 @@ class Document:
                 text = file.read()
         begin, end = (index(text, place["range"][side]) for side in ("start", "end"))
         return f"{os.path.basename(path)}:{start['line'] + 1}:{start['character'] + 1}: {text[begin:end]}"
+
+
+def check_files(check, what):
+    """A script of its own, `SCRIPT DBC-LSP FILE...`: asks a server by `check(server, path)` of each file, and says how many `what`
+    there were in all."""
+    server = Server(sys.argv[1])
+    count = sum(check(server, path) for path in sys.argv[2:])
+    assert count > 0
+    print(f"{count} {what} in {len(sys.argv) - 2} files, slowest answer {1000 * server.slowest:.1f} ms")
+    assert server.stop() == 0

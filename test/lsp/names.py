@@ -4,9 +4,8 @@ WITH LLVM-exception; see LICENSE.
 usage: names.py DBC-LSP FILE..
 """
 import re
-import sys
 
-from client import Document, Server, path_of, position
+from client import Document, check_files, path_of, position
 
 RESERVED = "model module import dim const data record param layer fn cell entry loss let if else match in by while true false".split()
 # Names of the language; nothing declares them.
@@ -67,13 +66,5 @@ def check(server, path):
     return len(seen)
 
 
-def main():
-    server = Server(sys.argv[1])
-    count = sum(check(server, path) for path in sys.argv[2:])
-    assert count > 0
-    print(f"{count} names in {len(sys.argv) - 2} files, slowest answer {1000 * server.slowest:.1f} ms")
-    assert server.stop() == 0
-
-
 if __name__ == "__main__":
-    main()
+    check_files(check, "names")

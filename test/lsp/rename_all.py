@@ -2,9 +2,7 @@
 
 usage: rename_all.py DBC-LSP FILE..
 """
-import sys
-
-from client import Document, Failed, Server, apply, index
+from client import Document, Failed, apply, check_files, index
 from names import names
 
 
@@ -48,13 +46,5 @@ def check(server, path):
     return count
 
 
-def main():
-    server = Server(sys.argv[1])
-    count = sum(check(server, path) for path in sys.argv[2:])
-    assert count > 0
-    print(f"{count} declarations in {len(sys.argv) - 2} files")
-    assert server.stop() == 0
-
-
 if __name__ == "__main__":
-    main()
+    check_files(check, "declarations")
