@@ -18,7 +18,9 @@ static PlanMember ofIndexSet(const Program &program, kernel::IndexSetOp indexSet
             program.nameOf(program.parent(indexSet)) + " in the order of the inputs"};
   if (indexSet.getKind() == kernel::IndexSetKind::Distinct)
     return {PlanMember::Rows, name,
-            "dbc::DistinctRows " + name + "{" + std::to_string(*indexSet.getExtent()) + "};", arrays};
+            "dbc::DistinctRows " + name + "{" + std::to_string(*indexSet.getExtent()) +
+                (indexSet.getFilled() ? ", " + std::to_string(indexSet.getFilled()) : "") + "};",
+            arrays};
   return {PlanMember::Rows, name,
           "dbc::IndexSet " + name + "{" + std::to_string(indexSet.getIndexArrays().size()) + "};", arrays};
 }

@@ -159,17 +159,26 @@ void emitDistinct(const ModelNames &model, const Program &program, kernel::Disti
     out.line(name + ".add(" + commas({"always_" + name, std::to_string(always->size())}) + ");");
   }
   out.line(name + ".sort();");
+  for (auto [symbol, array, rows] :
+       zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getIndexArrays().getAsValueRange<StringAttr>(),
+           op.getRows().getAsValueRange<StringAttr>())) {
+    auto from = program.find<kernel::IndexSetOp>(symbol.getValue());
+    out.line(
+        name + ".rows_of(" +
+        commas({indexArrayText(program, from, array), program.rows(from),
+                program.nameOf(from) + ".array(" + std::to_string(program.indexArray(from, rows)) + ")"}) +
+        ");");
+  }
 }
 
 void emitTranspose(const ModelNames &model, const Program &program, kernel::TransposeOp op, Writer &out) {
   auto from = program.find<kernel::IndexSetOp>(op.getFrom()),
        to = program.find<kernel::IndexSetOp>(op.getTo());
-  const bool isDistinct = to.getKind() == kernel::IndexSetKind::Distinct;
   std::vector<std::string> arguments = {program.nameOf(program.find<kernel::IndexSetOp>(op.getIndexSet())),
                                         op.getNumbers() ? model.array(program, *op.getNumbers()).member
                                                         : indexArrayText(program, from, *op.getIndexArray()),
                                         program.rows(from),
-                                        isDistinct ? program.nameOf(to) : program.rows(to)};
+                                        op.getNumbers() ? program.nameOf(to) : program.rows(to)};
   if (std::optional<StringRef> order = op.getOrder())
     arguments.push_back("&" + program.nameOf(program.find<kernel::IndexSetOp>(*order)));
   out.line("dbc::transpose(" + commas(arguments) + ");");

@@ -144,7 +144,7 @@ static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> index
     return relation.emitOpError("leads to ") << relation.getToAttr() << ", which has no rows";
   return success();
 }
-/// The index set of distinct numbers that a relation leads to; null: it leads to rows by their numbers.
+/// The index set of distinct numbers that a relation leads to; null: it leads elsewhere.
 static kernel::IndexSetOp distinctOf(RelationOp relation, SymbolTableCollection &symbols) {
   if (!relation.getToAttr())
     return {};
@@ -166,9 +166,9 @@ LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   DistinctOp made = madeBy((*this)->getBlock(), getToAttr());
   if (!made)
     return emitOpError("leads to ") << getToAttr() << ", which nothing makes";
-  if (!kernel::collects(made.getFrom(), made.getIndexArrays(), getFromAttr(), getIndexArray()))
-    return emitOpError("goes by `") << getIndexArray() << "` of " << getFromAttr() << ", which "
-                                    << getToAttr() << " is not made of";
+  if (!kernel::hasRowsOf(made.getFrom(), made.getRows(), getFromAttr(), getIndexArray()))
+    return emitOpError("goes by `") << getIndexArray() << "` of " << getFromAttr()
+                                    << ", which does not get the rows of " << getToAttr();
   return success();
 }
 LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -240,9 +240,6 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
   auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
   if (!relation)
     return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
-  if constexpr (std::is_same_v<Relation, RelationOp>)
-    if (distinctOf(relation, symbols))
-      return op->emitOpError("goes by ") << name << ", which leads to rows by what they hold";
   auto isOne = [&](FlatSymbolRefAttr indexSet) { // the row of the model, or of a run
     auto found = symbols.lookupNearestSymbolFrom<dbc::kernel::IndexSetOp>(op, indexSet);
     return found && found.hasOneRow();

@@ -72,10 +72,8 @@ def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, Dec
   let description = [{
     Of one index array there is one relation to the rows of `to`. `index_array` of `from` has the number of the row of `to`:
     an index set, a data type (the rows are the batch's nodes), or a field or argument that is a list (its elements);
-    without, the inputs of the batch. Of an index set of kind `distinct` it has the number in the index array `row`: only a
-    transpose goes by such a relation. `multiplicity`, set by
-    batch-classify-accesses: whether no two rows name the same one. The name in the source is the index array's, its
-    location the operation's.
+    without, the inputs of the batch. `multiplicity`, set by batch-classify-accesses: whether no two rows name the same one.
+    The name in the source is the index array's, its location the operation's.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, OptionalAttr<FlatSymbolRefAttr>:$to, StrAttr:$index_array,
                        OptionalAttr<Batch_MultiplicityAttr>:$multiplicity);
@@ -117,15 +115,19 @@ def Batch_DistinctOp : Batch_Op<"distinct", [HasParent<"ProgramOp">, DeclareOpIn
   let summary = "What the rows of an index set of kind `distinct` are: the numbers that index arrays and buffers hold";
   let description = [{
     The schedule makes them, see kernel.distinct. With `numbers`, buffers of i32, the run does, when these are there; a number
-    that is not below the extent, or below 0, makes no row.
+    that is not below the extent, or below 0, makes no row. `rows` are further index arrays of `from`, one for each of
+    `index_arrays`: the rows of their numbers, by which relations lead here.
     ```mlir
+    kernel.index_set arm @encode.Leaf in @encode ["parent", "word", "word.row"]
     kernel.index_set distinct @E.rows ["row"] extent 20000
-    batch.distinct @E.rows = [@encode.Leaf] ["word"] numbers [@best]
+    batch.distinct @E.rows = [@encode.Leaf] ["word"] rows ["word.row"] numbers [@best]
+    batch.relation @rel.encode.Leaf.word.row : @encode.Leaf -> @E.rows by "word.row"
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays,
-                       OptionalAttr<FlatSymbolRefArrayAttr>:$numbers, OptionalAttr<DenseI32ArrayAttr>:$always);
-  let assemblyFormat = "$index_set `=` $from $index_arrays (`numbers` $numbers^)? (`always` $always^)? attr-dict";
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$rows, OptionalAttr<FlatSymbolRefArrayAttr>:$numbers,
+                       OptionalAttr<DenseI32ArrayAttr>:$always);
+  let assemblyFormat = "$index_set `=` $from $index_arrays (`rows` $rows^)? (`numbers` $numbers^)? (`always` $always^)? attr-dict";
 }
 
 def Batch_GradientOp : Batch_UserOp<"gradient", [HasParent<"ProgramOp">]> {

@@ -127,12 +127,14 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
     (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
-    (`kernel.mask`); rows are then reached through an order list too.
+    (`kernel.mask`); rows are then reached through an order list too. `filled`: the last so many index arrays are `rows` of a
+    kernel.distinct.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_IndexSetKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$index_arrays, OptionalAttr<FlatSymbolRefAttr>:$group,
       OptionalAttr<I32Attr>:$cell, UnitAttr:$by_time_step, OptionalAttr<FlatSymbolRefAttr>:$steps_of,
-      UnitAttr:$masked, OptionalAttr<I32Attr>:$extent);
+      UnitAttr:$masked, OptionalAttr<I32Attr>:$extent,
+      DefaultValuedAttr<ConfinedAttr<I32Attr, [IntNonNegative]>, "0">:$filled);
   // Of no group, run at once. `extent` below 0: none.
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "IndexSetKind":$kind, "::llvm::ArrayRef<::llvm::StringRef>":$index_arrays,
                                  CArg<"::mlir::FlatSymbolRefAttr", "{}">:$parent, CArg<"int64_t", "-1">:$extent), [{
@@ -140,7 +142,7 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
           /*cell=*/::mlir::IntegerAttr(), /*by_time_step=*/false, /*steps_of=*/::mlir::FlatSymbolRefAttr(), /*masked=*/false,
           extent < 0 ? ::mlir::IntegerAttr() : $_builder.getI32IntegerAttr(static_cast<int32_t>(extent)));
   }]>];
-  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $index_arrays (`group` $group^ `cell` $cell)? (`by_time_step` $by_time_step^)? (`steps` $steps_of^)? (`masked` $masked^)? (`extent` $extent^)? attr-dict";
+  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $index_arrays (`group` $group^ `cell` $cell)? (`by_time_step` $by_time_step^)? (`steps` $steps_of^)? (`masked` $masked^)? (`extent` $extent^)? (`filled` $filled^)? attr-dict";
   let extraClassDeclaration = [{
     /// Whether it has one row, which is the model's: no table.
     bool isOfModel() { return getKind() == IndexSetKind::Model && !getExtent(); }
@@ -148,6 +150,10 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     bool hasOneRow() { return isOfModel() || getKind() == IndexSetKind::Batch; }
     /// Whether its rows are those of a table of the model.
     bool isTable() { return getKind() == IndexSetKind::Model && getExtent(); }
+    /// How many index arrays have a value from where a row is made.
+    size_t getPushedArrays() { return getIndexArrays().size() - getFilled(); }
+    /// Adds an index array that a kernel.distinct fills, called after `number`, another one; gives its name.
+    ::mlir::StringAttr addFilled(::llvm::StringRef number);
   }];
   let hasVerifier = 1;
 }
@@ -523,7 +529,7 @@ def Kernel_CountOp : Kernel_UserOp<"count", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "$index_set attr-dict";
 }
 def Kernel_PushOp : Kernel_UserOp<"push", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Adds a row: one value for each index array";
+  let summary = "Adds a row: one value for each index array but those that a kernel.distinct fills";
   let arguments = (ins FlatSymbolRefAttr:$index_set, Variadic<I32>:$values);
   let assemblyFormat = "$index_set `(` $values `)` attr-dict";
 }
@@ -721,9 +727,9 @@ def Kernel_TimeStepsOp : Kernel_UserOp<"time_steps", [HasParent<"ScheduleOp">]> 
 def Kernel_TransposeOp : Kernel_UserOp<"transpose", [ParentOneOf<["ScheduleOp", "RunOp", "GradientsOp"]>]> {
   let summary = "Sorts the rows of an index set by what an index array says: makes an index set of kind `transpose`";
   let description = [{
-    `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
-    counting sort, so equal ones stay in order, or in that of `order`, an index set of kind `by_input` that has all rows of
-    `from`. In a run it may go by `numbers`, a buffer over `from`, in place of an index array.
+    `to` is the index set whose rows the index array names; one of kind `distinct` is made before. By counting sort, so equal
+    ones stay in order, or in that of `order`, an index set of kind `by_input` that has all rows of `from`. In a run it may go
+    by `numbers`, a buffer over `from` with numbers that an index set of kind `distinct` is made of, in place of an index array.
   }];
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, OptionalAttr<StrAttr>:$index_array,
                        OptionalAttr<FlatSymbolRefAttr>:$numbers, FlatSymbolRefAttr:$to, OptionalAttr<FlatSymbolRefAttr>:$order);
@@ -746,17 +752,20 @@ def Kernel_SortByInputOp : Kernel_UserOp<"sort_by_input", [HasParent<"ScheduleOp
 def Kernel_DistinctOp : Kernel_UserOp<"distinct", [ParentOneOf<["ScheduleOp", "RunOp", "GradientsOp"]>]> {
   let summary = "Collects the numbers that index arrays hold: makes an index set of kind `distinct`";
   let description = [{
-    Index array number i is one of index set number i of `from`; all its numbers are below the extent. In a run there may be
+    Index array number i is one of index set number i of `from`; all its numbers are below the extent. Index array number i of
+    `rows`, of the same index set, gets the rows of these numbers. In a run there may be
     `numbers` too, buffers of i32; of these, numbers that are not below the extent, or below 0, make no row. `always` are
     numbers that it has in any case. In time that grows with the numbers that they hold, not with the extent.
     ```mlir
+    kernel.index_set arm @encode.Leaf in @encode ["parent", "word", "word.row"]
     kernel.index_set distinct @E.rows ["row"] extent 20000
-    kernel.distinct @E.rows = [@encode.Leaf] ["word"] always [0]
+    kernel.distinct @E.rows = [@encode.Leaf] ["word"] rows ["word.row"] always [0]
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays,
-                       OptionalAttr<FlatSymbolRefArrayAttr>:$numbers, OptionalAttr<DenseI32ArrayAttr>:$always);
-  let assemblyFormat = "$index_set `=` $from $index_arrays (`numbers` $numbers^)? (`always` $always^)? attr-dict";
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$rows, OptionalAttr<FlatSymbolRefArrayAttr>:$numbers,
+                       OptionalAttr<DenseI32ArrayAttr>:$always);
+  let assemblyFormat = "$index_set `=` $from $index_arrays (`rows` $rows^)? (`numbers` $numbers^)? (`always` $always^)? attr-dict";
 }
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "GradientsOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";

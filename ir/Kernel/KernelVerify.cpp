@@ -145,7 +145,9 @@ LogicalResult IndexSetOp::verify() {
   for (StringRef array : getIndexArrays().getAsValueRange<StringAttr>())
     if (!arrays.insert(array).second)
       return emitOpError("has index array `") << array << "` twice";
-  const size_t count = getIndexArrays().size();
+  if (getFilled() > getIndexArrays().size())
+    return emitOpError("has more index arrays that are filled than it has");
+  const size_t count = getPushedArrays();
   if (((kind == IndexSetKind::Batch || isColumn || isByInput) && count != 0) ||
       (kind == IndexSetKind::Transpose &&
        (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))) ||
@@ -174,6 +176,19 @@ LogicalResult IndexSetOp::verify() {
   if (kind == IndexSetKind::Steps && !arrays.contains("step"))
     return emitOpError("has no index array `step`");
   return success();
+}
+
+StringAttr IndexSetOp::addFilled(StringRef number) {
+  SmallVector<Attribute> arrays(getIndexArrays().getValue());
+  std::string name = (number + ".row").str();
+  auto isTaken = [&](Attribute array) { return cast<StringAttr>(array).getValue() == name; };
+  for (unsigned other = 2; llvm::any_of(arrays, isTaken); ++other)
+    name = (number + ".row." + Twine(other)).str();
+  auto added = StringAttr::get(getContext(), name);
+  arrays.push_back(added);
+  setIndexArraysAttr(ArrayAttr::get(getContext(), arrays));
+  setFilled(getFilled() + 1);
+  return added;
 }
 
 LogicalResult IndexSetOp::verifySymbolUses(SymbolTableCollection &symbols) {

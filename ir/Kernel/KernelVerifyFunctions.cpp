@@ -277,9 +277,9 @@ LogicalResult PushOp::verifySymbolUses(SymbolTableCollection &symbols) {
       });
   if (failed(indexSet))
     return failure();
-  if (getValues().size() != indexSet->getIndexArrays().size())
+  if (getValues().size() != indexSet->getPushedArrays())
     return emitOpError("has ") << getValues().size() << " values, but " << getIndexSetAttr() << " has "
-                               << indexSet->getIndexArrays().size() << " index arrays";
+                               << indexSet->getPushedArrays() << " index arrays";
   return success();
 }
 

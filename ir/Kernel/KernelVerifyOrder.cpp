@@ -52,22 +52,21 @@ LogicalResult SortByInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Checks that an index set of kind `distinct` is made before, in the same block, of what a transpose goes
-/// by.
+/// Checks that an index set of kind `distinct` is made before, in the same block, and with it what a
+/// transpose goes by.
 static LogicalResult verifyCollected(TransposeOp op) {
   for (auto made : op->getBlock()->getOps<DistinctOp>()) {
     if (made.getIndexSetAttr() != op.getToAttr() || !made->isBeforeInBlock(op))
       continue;
-    if (op.getNumbers()
-            ? made.getNumbers() && llvm::is_contained(*made.getNumbers(), op.getNumbersAttr())
-            : collects(made.getFrom(), made.getIndexArrays(), op.getFromAttr(), *op.getIndexArray()))
+    if (op.getNumbers() ? made.getNumbers() && llvm::is_contained(*made.getNumbers(), op.getNumbersAttr())
+                        : hasRowsOf(made.getFrom(), made.getRows(), op.getFromAttr(), *op.getIndexArray()))
       return success();
   }
   if (op.getNumbers())
     return op.emitOpError("goes by @")
            << *op.getNumbers() << ", of which @" << op.getTo() << " is not made before";
-  return op.emitOpError("goes by `") << *op.getIndexArray() << "` of @" << op.getFrom() << ", of which @"
-                                     << op.getTo() << " is not made before";
+  return op.emitOpError("goes by `") << *op.getIndexArray() << "` of @" << op.getFrom()
+                                     << ", which does not get the rows of @" << op.getTo() << " before";
 }
 
 LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -102,15 +101,15 @@ LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return isDistinct ? verifyCollected(*this) : success();
 }
 
-bool dbc::kernel::collects(ArrayAttr from, ArrayAttr indexArrays, FlatSymbolRefAttr indexSet,
-                           StringRef indexArray) {
-  return llvm::any_of(llvm::zip(from, indexArrays), [&](auto each) {
+bool dbc::kernel::hasRowsOf(ArrayAttr from, ArrayAttr rows, FlatSymbolRefAttr indexSet,
+                            StringRef indexArray) {
+  return llvm::any_of(llvm::zip(from, rows), [&](auto each) {
     return std::get<0>(each) == indexSet && cast<StringAttr>(std::get<1>(each)).getValue() == indexArray;
   });
 }
 
 LogicalResult dbc::kernel::verifyDistinctRows(Operation *op, FlatSymbolRefAttr indexSet, ArrayAttr from,
-                                              ArrayAttr indexArrays, bool hasNumbers,
+                                              ArrayAttr indexArrays, ArrayAttr rowArrays, bool hasNumbers,
                                               DenseI32ArrayAttr always, SymbolTableCollection &symbols) {
   auto distinct =
       lookUp<IndexSetOp>(op, indexSet, "index set of distinct numbers", symbols,
@@ -124,11 +123,20 @@ LogicalResult dbc::kernel::verifyDistinctRows(Operation *op, FlatSymbolRefAttr i
   if ((from.empty() && !always && !hasNumbers) || from.size() != indexArrays.size())
     return op->emitOpError("has ") << indexArrays.size() << " index arrays of " << from.size()
                                    << " index sets";
-  for (auto [name, array] :
-       llvm::zip(from.getAsRange<FlatSymbolRefAttr>(), indexArrays.getAsValueRange<StringAttr>())) {
+  if (rowArrays.size() != indexArrays.size())
+    return op->emitOpError("fills ") << rowArrays.size() << " index arrays with the rows of "
+                                     << indexArrays.size();
+  for (auto [name, array, filled] :
+       llvm::zip(from.getAsRange<FlatSymbolRefAttr>(), indexArrays.getAsValueRange<StringAttr>(),
+                 rowArrays.getAsValueRange<StringAttr>())) {
     auto rows = lookUp<IndexSetOp>(op, name, "index set", symbols);
-    if (failed(rows) || failed(verifyIndexArray(op, *rows, array)))
+    if (failed(rows) || failed(verifyIndexArray(op, *rows, array)) ||
+        failed(verifyIndexArray(op, *rows, filled)))
       return failure();
+    auto last = rows->getIndexArrays().getAsValueRange<StringAttr>();
+    if (!llvm::is_contained(llvm::drop_begin(last, rows->getPushedArrays()), filled))
+      return op->emitOpError("fills index array `")
+             << filled << "` of @" << rows->getSymName() << ", which has values already";
   }
   return success();
 }

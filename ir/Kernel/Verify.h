@@ -47,14 +47,16 @@ inline bool isOfSteps(IndexSetOp indexSet) { return indexSet.getKind() == IndexS
 /// Checks that an index set has an index array that `op` names.
 llvm::LogicalResult verifyIndexArray(mlir::Operation *op, IndexSetOp indexSet, llvm::StringRef array);
 
-/// Whether an index array of an index set is one of those that an index set of kind `distinct` is made of.
-bool collects(mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, mlir::FlatSymbolRefAttr indexSet,
-              llvm::StringRef indexArray);
+/// Whether an index array of an index set is one of those that get the rows of an index set of kind
+/// `distinct`.
+bool hasRowsOf(mlir::ArrayAttr from, mlir::ArrayAttr rows, mlir::FlatSymbolRefAttr indexSet,
+               llvm::StringRef indexArray);
 
 /// Checks what `op`, of either dialect, says that an index set of kind `distinct` is made of: index arrays,
 /// and numbers that buffers hold.
 llvm::LogicalResult verifyDistinctRows(mlir::Operation *op, mlir::FlatSymbolRefAttr indexSet,
-                                       mlir::ArrayAttr from, mlir::ArrayAttr indexArrays, bool hasNumbers,
+                                       mlir::ArrayAttr from, mlir::ArrayAttr indexArrays,
+                                       mlir::ArrayAttr rowArrays, bool hasNumbers,
                                        mlir::DenseI32ArrayAttr always, mlir::SymbolTableCollection &symbols);
 template <class Buffer, class Op>
 llvm::LogicalResult verifyDistinct(Op op, mlir::SymbolTableCollection &symbols) {
@@ -63,7 +65,7 @@ llvm::LogicalResult verifyDistinct(Op op, mlir::SymbolTableCollection &symbols) 
       if (failed(lookUp<Buffer>(op, each, "buffer of numbers", symbols,
                                 [](Buffer buffer) { return buffer.getType().isInteger(32); })))
         return llvm::failure();
-  return verifyDistinctRows(op, op.getIndexSetAttr(), op.getFrom(), op.getIndexArrays(),
+  return verifyDistinctRows(op, op.getIndexSetAttr(), op.getFrom(), op.getIndexArrays(), op.getRows(),
                             static_cast<bool>(op.getNumbersAttr()), op.getAlwaysAttr(), symbols);
 }
 

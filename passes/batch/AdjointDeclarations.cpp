@@ -172,22 +172,28 @@ AdjointDeclarations::Rows AdjointDeclarations::rowsOf(FlatSymbolRefAttr array) {
   return {FlatSymbolRefAttr::get(known), kernel::rowType(op)};
 }
 
-kernel::IndexSetOp
+AdjointDeclarations::Distinct
 AdjointDeclarations::distinct(Location loc, const Twine &name,
                               ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
                               ArrayRef<Attribute> numbers, ArrayRef<int32_t> always, int64_t extent) {
   auto indexSet =
       named(kernel::IndexSetOp::create(b, loc, unique(name), kernel::IndexSetKind::Distinct, {"row"},
                                        /*parent=*/{}, extent));
-  SmallVector<Attribute> from, names;
+  SmallVector<Attribute> from, names, rows;
   for (auto [set, indexArray] : indexArrays) {
     from.push_back(set);
     names.push_back(indexArray);
+    rows.push_back(find<kernel::IndexSetOp>(set).addFilled(indexArray));
   }
-  batch::DistinctOp::create(b, loc, FlatSymbolRefAttr::get(indexSet), b.getArrayAttr(from),
-                            b.getArrayAttr(names), numbers.empty() ? ArrayAttr() : b.getArrayAttr(numbers),
+  auto distinct = FlatSymbolRefAttr::get(indexSet);
+  batch::DistinctOp::create(b, loc, distinct, b.getArrayAttr(from), b.getArrayAttr(names),
+                            b.getArrayAttr(rows), numbers.empty() ? ArrayAttr() : b.getArrayAttr(numbers),
                             always.empty() ? DenseI32ArrayAttr() : b.getDenseI32ArrayAttr(always));
-  return indexSet;
+  Distinct made{distinct, {}};
+  for (auto [set, array] : llvm::zip(from, rows))
+    made.relations.push_back(
+        relation(loc, cast<FlatSymbolRefAttr>(set), cast<StringAttr>(array).getValue(), distinct));
+  return made;
 }
 
 void AdjointDeclarations::gradient(StringRef param, StringRef buffer) {

@@ -36,11 +36,15 @@ public:
   kernel::IndexSetOp elements(batch::SegmentOp segment);
   /// An index set with a row for each number that index arrays or buffers hold, and for each of `always`, in
   /// order: the numbers in `row`. Each array is given by its index set, whose rows are made before, and its
-  /// name; its numbers are below `extent`, and those of a buffer that are not make no row.
-  kernel::IndexSetOp
-  distinct(mlir::Location loc, const llvm::Twine &name,
-           llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays,
-           llvm::ArrayRef<mlir::Attribute> numbers, llvm::ArrayRef<int32_t> always, int64_t extent);
+  /// name; its numbers are below `extent`, and those of a buffer that are not make no row. And the relation
+  /// by each of the arrays.
+  struct Distinct {
+    mlir::FlatSymbolRefAttr indexSet;
+    llvm::SmallVector<batch::RelationOp> relations;
+  };
+  Distinct distinct(mlir::Location loc, const llvm::Twine &name,
+                    llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays,
+                    llvm::ArrayRef<mlir::Attribute> numbers, llvm::ArrayRef<int32_t> always, int64_t extent);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
   /// What buffers for the adjoint of an array have a row for, each of `type`: the index set of a buffer; for

@@ -43,12 +43,36 @@ FlatSymbolRefAttr Adjoints::adjointOf(const SparseTables::Row &row, Value value)
   return adjoint;
 }
 
+bool Adjoints::isDistinct(FlatSymbolRefAttr indexSet) {
+  return declare.find<kernel::IndexSetOp>(indexSet).getKind() == kernel::IndexSetKind::Distinct;
+}
+
+/// What all the lookups of a table give, where each row of it is looked up once: a buffer over the distinct
+/// rows of a table of the run.
+FlatSymbolRefAttr Adjoints::givenByDistinctRows(const Lookups &lookups, int64_t extent) {
+  if (lookups.byRow.size() != 1 || !lookups.always.empty())
+    return {};
+  const Lookup &lookup = lookups.byRow.front();
+  if (!isDistinct(lookup.indexSet) ||
+      int64_t(*declare.find<kernel::IndexSetOp>(lookup.indexSet).getExtent()) != extent ||
+      llvm::any_of(program.getBody().front().getOps<batch::GradientOp>(), [&](batch::GradientOp other) {
+        return other.getBufferAttr() == lookup.contribution; // one place holds one gradient
+      }))
+    return {};
+  return lookup.contribution;
+}
+
 /// A stage over the rows of a table that are looked up: the gradient of each is the sum of what those
 /// contribute that have looked it up, a list of a transpose, and what its adjoint is where it is one of those
 /// that each batch has. Numbers that are computed are there by then.
 void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) {
   auto table = program->getParentOfType<ModuleOp>().lookupSymbol<kernel::ParamOp>(param);
   Location loc = table.getLoc();
+  const int64_t extent = dyn::extents(table.getType()).front();
+  if (FlatSymbolRefAttr given = givenByDistinctRows(lookups, extent)) {
+    declare.gradient(param, given.getValue());
+    return;
+  }
   SmallVector<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays;
   llvm::SetVector<Attribute> numbers;
   for (const Lookup &lookup : lookups.byRow)
@@ -57,9 +81,8 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     else if (!llvm::is_contained(indexArrays, each))
       indexArrays.push_back(each);
   SmallVector<int32_t> always(llvm::make_first_range(lookups.always));
-  auto rows = FlatSymbolRefAttr::get(declare.distinct(loc, param.getValue() + ".rows", indexArrays,
-                                                      numbers.getArrayRef(), always,
-                                                      dyn::extents(table.getType()).front()));
+  auto [rows, relations] =
+      declare.distinct(loc, param.getValue() + ".rows", indexArrays, numbers.getArrayRef(), always, extent);
   batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Gradient, rows);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value sum;
@@ -67,9 +90,10 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     sum = sum ? arith::AddFOp::create(in, loc, sum, value).getResult() : value;
   };
   for (const Lookup &lookup : lookups.byRow) {
+    const auto at = std::distance(indexArrays.begin(),
+                                  llvm::find(indexArrays, std::pair(lookup.indexSet, lookup.indexArray)));
     batch::TransposeOp transpose =
-        lookup.indexArray ? declare.transpose(declare.relation(loc, lookup.indexSet, lookup.indexArray, rows))
-                          : declare.transpose(loc, lookup.numbers, rows);
+        lookup.indexArray ? declare.transpose(relations[at]) : declare.transpose(loc, lookup.numbers, rows);
     Type type = declare.find<batch::BufferOp>(lookup.contribution).getType();
     auto segment = batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution,
                                             FlatSymbolRefAttr::get(transpose));

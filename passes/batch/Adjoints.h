@@ -101,6 +101,8 @@ private:
   // What lookups give to sparse tables. AdjointTables.cpp
   void contributeToTable(StageCopy &copy, dyn::GatherOp op, mlir::Value adjoint);
   mlir::FlatSymbolRefAttr adjointOf(const SparseTables::Row &row, mlir::Value value);
+  bool isDistinct(mlir::FlatSymbolRefAttr indexSet);
+  mlir::FlatSymbolRefAttr givenByDistinctRows(const Lookups &lookups, int64_t extent);
   void sumTable(mlir::StringAttr param, const Lookups &lookups, mlir::OpBuilder &b);
 
   batch::ProgramOp program;

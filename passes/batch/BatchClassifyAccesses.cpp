@@ -90,6 +90,9 @@ struct Classify {
         for (auto [s, indexArray] : llvm::zip(distinct.getFrom().getAsRange<FlatSymbolRefAttr>(),
                                               distinct.getIndexArrays().getAsValueRange<StringAttr>()))
           use(s.getValue(), indexArray);
+        for (auto [s, rows] : llvm::zip(distinct.getFrom().getAsRange<FlatSymbolRefAttr>(),
+                                        distinct.getRows().getAsValueRange<StringAttr>()))
+          use(s.getValue(), rows);
       } else if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
         use(index->getParentOfType<batch::StageOp>().getIndexSet(), index.getIndexArray());
       } else if (auto load = dyn_cast<kernel::LoadOp>(op)) {

@@ -59,7 +59,7 @@ RowLists::Transpose RowLists::declare(batch::TransposeOp op, OpBuilder &declarat
 
 void RowLists::make(batch::DistinctOp op, OpBuilder &b) {
   kernel::DistinctOp::create(b, op.getLoc(), op.getIndexSetAttr(), op.getFromAttr(), op.getIndexArraysAttr(),
-                             op.getNumbersAttr(), op.getAlwaysAttr());
+                             op.getRowsAttr(), op.getNumbersAttr(), op.getAlwaysAttr());
 }
 
 void RowLists::make(const Transpose &transpose, OpBuilder &b) {

@@ -30,4 +30,10 @@ void DistinctRows::sort() noexcept {
     row_[number_[row]] = row;
 }
 
+void DistinctRows::rows_of(const int32_t *numbers, int32_t count, IndexArray &rows) const {
+  rows.resize(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i)
+    rows.data()[i] = row_[numbers[i]];
+}
+
 } // namespace dbc

@@ -45,6 +45,27 @@ TEST(DistinctRows, NumbersOfAllArraysOnceAndAscending) {
   EXPECT_EQ(rows.row_of(9), 3);
 }
 
+/// By which relations go from what holds numbers, and from the rows on to others.
+TEST(DistinctRows, RowsOfNumbers) {
+  const Numbers some = {7, 0, 7, 3};
+  DistinctRows rows(10, 1), others(10);
+  rows.begin();
+  rows.add(some.data(), 4);
+  rows.sort();
+  IndexSet holders(2);
+  rows.rows_of(some.data(), 4, holders.array(1));
+  EXPECT_EQ(Numbers(holders[1], holders[1] + 4), (Numbers{2, 0, 2, 1}));
+  others.begin();
+  others.add(rows[0], rows.rows());
+  const int32_t more = 5;
+  others.add(&more, 1);
+  others.sort();
+  others.rows_of(rows[0], rows.rows(), rows.array(1));
+  EXPECT_EQ(Numbers(rows[1], rows[1] + 3), (Numbers{0, 1, 3}));
+  rows.rows_of(nullptr, 0, holders.array(1));
+  EXPECT_EQ(holders.array(1).size(), 0U);
+}
+
 /// Gradients are added up in this order.
 TEST(DistinctRows, RowsThatHoldTheSameNumberStayInOrder) {
   const Numbers numbers = {7, 0, 7, 3, 7};

@@ -594,13 +594,32 @@ batch.program loss @p [] [] -> f32 {
 
 // -----
 
-// A relation leads to distinct numbers only by an index array that they are made of.
+// A relation leads to distinct numbers only by an index array that gets their rows: it is no number itself.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word", "word.row"] filled 1
+  kernel.index_set distinct @rows ["row"] extent 9
+  batch.distinct @rows = [@input] ["word"] rows ["word.row"]
+  // expected-error @+1 {{'batch.relation' op goes by `word` of @input, which does not get the rows of @rows}}
+  batch.relation @r : @input -> @rows by "word"
+}
+
+// -----
+
+// Each index array that rows are made of has one for the rows, which nothing else fills.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  // expected-error @+1 {{'batch.distinct' op fills 0 index arrays with the rows of 1}}
+  batch.distinct @rows = [@input] ["word"]
+}
+
+// -----
+
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word", "other"]
   kernel.index_set distinct @rows ["row"] extent 9
-  batch.distinct @rows = [@input] ["word"]
-  // expected-error @+1 {{'batch.relation' op goes by `other` of @input, which @rows is not made of}}
-  batch.relation @r : @input -> @rows by "other"
+  // expected-error @+1 {{'batch.distinct' op fills index array `other` of @input, which has values already}}
+  batch.distinct @rows = [@input] ["word"] rows ["other"]
 }
 
 // -----
@@ -610,21 +629,6 @@ batch.program @p [] [] -> f32 {
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.relation' op leads to @rows, which nothing makes}}
   batch.relation @r : @input -> @rows by "word"
-}
-
-// -----
-
-// The index array has numbers, not rows: only a transpose goes by it.
-batch.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input", "word"]
-  kernel.index_set distinct @rows ["row"] extent 9
-  batch.distinct @rows = [@input] ["word"]
-  batch.relation @r : @input -> @rows by "word"
-  batch.buffer @x over @rows : f32
-  batch.stage @s over @input {
-    // expected-error @+1 {{'batch.gather' op goes by @r, which leads to rows by what they hold}}
-    %0 = batch.gather @x via @r : f32
-  }
 }
 
 // -----

@@ -1842,7 +1842,7 @@ kernel.program @p [] [] -> f32 {
   kernel.index_set distinct @rows ["row"] extent 9
   kernel.schedule {
     // expected-error @+1 {{'kernel.distinct' op names index array `word`, which @input does not have}}
-    kernel.distinct @rows = [@input] ["word"]
+    kernel.distinct @rows = [@input] ["word"] rows ["word.row"]
   }
 }
 
@@ -1858,16 +1858,48 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// A transpose by numbers comes behind what makes rows of these.
+// A transpose by distinct numbers comes behind what finds the rows of these.
 kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set inputs @input ["input", "word", "word.row"] filled 1
   kernel.index_set distinct @rows ["row"] extent 9
   kernel.index_set transpose @of ["row", "begin"]
   kernel.schedule {
-    // expected-error @+1 {{'kernel.transpose' op goes by `word` of @input, of which @rows is not made before}}
-    kernel.transpose @of = @input "word" to @rows
-    kernel.distinct @rows = [@input] ["word"]
+    // expected-error @+1 {{'kernel.transpose' op goes by `word.row` of @input, which does not get the rows of @rows before}}
+    kernel.transpose @of = @input "word.row" to @rows
+    kernel.distinct @rows = [@input] ["word"] rows ["word.row"]
   }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word", "word.row"] filled 1
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.schedule {
+    kernel.distinct @rows = [@input] ["word"] rows ["word.row"]
+    // expected-error @+1 {{'kernel.transpose' op goes by `word` of @input, which does not get the rows of @rows before}}
+    kernel.transpose @of = @input "word" to @rows
+  }
+}
+
+// -----
+
+// What it fills is not pushed, and there is as much of it as there are index arrays.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @map in @input ["parent", "word", "word.row"] filled 1
+  kernel.func index @f(%row: i32, %input: i32) over @input {
+    // expected-error @+1 {{'kernel.push' op has 3 values, but @map has 2 index arrays}}
+    kernel.push @map(%row, %row, %row)
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has more index arrays that are filled than it has}}
+  kernel.index_set inputs @input ["input"] filled 2
 }
 
 // -----

@@ -10,9 +10,10 @@
 
 // Of a table that nothing but rows are looked up of it has these rows. They are not set to 0.
 // CHECK-DAG: kernel.index_set distinct @E.rows ["row"] extent 9
-// CHECK-DAG: batch.distinct @E.rows = [@up.Leaf] ["load"]
-// CHECK-DAG: batch.relation @rel.up.Leaf.load : @up.Leaf -> @E.rows by "load"
-// CHECK-DAG: batch.transpose @of.up.Leaf.load of @rel.up.Leaf.load
+// CHECK-DAG: kernel.index_set arm @up.Leaf in @up ["parent", "load", "load.row"] filled 1
+// CHECK-DAG: batch.distinct @E.rows = [@up.Leaf] ["load"] rows ["load.row"]
+// CHECK-DAG: batch.relation @rel.up.Leaf.load.row : @up.Leaf -> @E.rows by "load.row"
+// CHECK-DAG: batch.transpose @of.up.Leaf.load.row of @rel.up.Leaf.load.row
 // CHECK-DAG: batch.buffer @E.gradient over @E.rows : tensor<4xf32>
 // CHECK-NOT: @E.gradient.clear
 
@@ -46,7 +47,7 @@
 // CHECK: batch.stage @up.Node.gradient over @up.Node
 // CHECK: batch.accumulate %{{.*}} outer %{{.*}} : tensor<4xf32>, @W.gradient : tensor<4xf32>
 // CHECK: batch.stage @E.rows.gradient over @E.rows
-// CHECK-NEXT: %[[SUM:.*]] = batch.segment sum @up.Leaf.up.Leaf.value.adjoint over @of.up.Leaf.load : tensor<4xf32>
+// CHECK-NEXT: %[[SUM:.*]] = batch.segment sum @up.Leaf.up.Leaf.value.adjoint over @of.up.Leaf.load.row : tensor<4xf32>
 // CHECK-NEXT: batch.write %[[SUM]], @E.gradient : tensor<4xf32>
 dyn.data @Tree {
   dyn.ctor "Leaf" ["w"] [!dyn.index<9>]

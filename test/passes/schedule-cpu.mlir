@@ -11,12 +11,12 @@
 
 // ROWS: batch.stage @E.rows.gradient over @E.rows schedule <rows = 1, grain = 1980>
 batch.program loss @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set inputs @input ["input", "word", "word.row"] filled 1
   kernel.index_set distinct @E.rows ["row"] extent 9
   kernel.schedule {
   }
-  batch.distinct @E.rows = [@input] ["word"]
-  batch.relation @r : @input -> @E.rows by "word"
+  batch.distinct @E.rows = [@input] ["word"] rows ["word.row"]
+  batch.relation @r : @input -> @E.rows by "word.row"
   batch.transpose @of of @r
   batch.buffer @x over @input : tensor<100xf32>
   batch.buffer @E.gradient over @E.rows : tensor<100xf32>

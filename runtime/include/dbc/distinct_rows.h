@@ -11,7 +11,8 @@ namespace dbc {
 /// it looks up, however large the table. By one thread.
 class DistinctRows {
 public:
-  explicit DistinctRows(int32_t extent) : extent_(extent) {}
+  /// `further`: how many index arrays there are behind the numbers.
+  explicit DistinctRows(int32_t extent, int32_t further = 0) : extent_(extent), further_(further) {}
 
   /// Starts a batch: no rows. O(rows before).
   void begin() noexcept;
@@ -22,9 +23,16 @@ public:
   void sort() noexcept;
 
   int32_t rows() const { return static_cast<int32_t>(number_.size()); }
-  const int32_t *operator[](int32_t) const { return number_.data(); }
+  /// Index array 0 are the numbers.
+  const int32_t *operator[](int32_t array) const {
+    return array ? further_[array - 1].data() : number_.data();
+  }
+  /// One of the further index arrays, from 1 on.
+  IndexArray &array(int32_t number) { return further_[number - 1]; }
   /// After sort(): the row of a number that was added; -1 of one that is no row's.
   int32_t row_of(int32_t number) const { return contains(number) ? row_[number] : kNone; }
+  /// After sort(): the rows of `count` numbers that were added. Throws std::bad_alloc.
+  void rows_of(const int32_t *numbers, int32_t count, IndexArray &rows) const;
 
 private:
   bool contains(int32_t number) const {
@@ -33,8 +41,9 @@ private:
 
   static constexpr int32_t kNone = -1;
   int32_t extent_;
-  IndexArray number_; ///< by row
-  IndexArray row_;    ///< by number; kNone of those that were not added
+  IndexArray number_;               ///< by row
+  IndexArray row_;                  ///< by number; kNone of those that were not added
+  std::vector<IndexArray> further_; ///< by row
 };
 
 /// The transpose (see schedule.h) of the relation that joins each of `from` rows with the row of the number
