@@ -144,9 +144,7 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   mlir::PassManager passes(&context_);
   passes.enableVerifier(options_.verifyEach); // a tenth of the time; what comes out is verified in any case
   pipeline.realBytes = options_.f64 ? 8 : 4;
-  // Tables would have to be made anew with each change of the weights.
-  pipeline.tableElements =
-      options_.train ? 0 : static_cast<int64_t>(options_.tableBudget) / pipeline.realBytes;
+  pipeline.tableElements = static_cast<int64_t>(options_.tableBudget) / pipeline.realBytes;
   pipeline.train = options_.train;
   pipeline.gradientsOf = {gradients->begin(), gradients->end()};
   pipeline.recompute = options_.recompute == "cells"   ? passes::Recompute::Cells

@@ -223,7 +223,7 @@ def BatchRematerialiseGathers : Pass<"batch-rematerialise-gathers", "::mlir::Mod
 }
 
 def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
-  let summary = "Compute functions of one index when the model is made, for all its values (DESIGN: folding tables)";
+  let summary = "Compute functions of one index once for each of its values (DESIGN: folding tables)";
   let description = [{
     A value of a stage that depends on parameters and one index alone, which is below a known bound since it gathers a row of
     something, and that has a product, a reduction or a function like tanh in it, becomes a buffer over an index set of the
@@ -237,11 +237,17 @@ def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
     batch.stage @next over @Leaf { %y = batch.gather @table.leaf via @rel.Leaf.word ... }
     ```
     Afterwards all tables that a run looks up have at most `elements` elements together; the smallest came first. Parameters
-    must not change while the model lives: inference only.
+    must not change while the model lives. With `train` they do. Then entries have no tables, and such a value of a loss is
+    computed in each run for the values that the batch has, an index set of kind `distinct`, where it has a product with 32
+    multiplications or more for each of its elements. With 0 `elements` there is none of either kind.
+    ```mlir
+    kernel.index_set distinct @table.Leaf.word ["row"] extent 1000
+    batch.distinct @table.Leaf.word = [@Leaf] ["word"] rows ["word.row"]
+    ```
   }];
   let options = [
     Option<"elements", "elements", "int64_t", "64 << 20", "elements that all tables together may have">,
-    Option<"train", "train", "bool", "false", "losses have no tables: their parameters change from run to run">];
+    Option<"train", "train", "bool", "false", "parameters change from run to run: losses have tables of a run, entries none">];
   let statistics = [
     Statistic<"foldedTables", "folded-tables", "Tables that a run looks up">,
     Statistic<"tableElements", "table-elements", "Elements of these tables">];

@@ -111,13 +111,20 @@ private:
     return report;
   }
 
-  /// The parameter whose sparse gradient lies at the rows of an index set.
-  StringRef tableOf(kernel::IndexSetOp indexSet) {
-    for (auto gradient : program.getBody().front().getOps<batch::GradientOp>())
+  /// Of distinct numbers: the rows of a table whose gradient lies there, or else values of an index.
+  std::string distinctRows(kernel::IndexSetOp indexSet) {
+    Block &body = program.getBody().front();
+    for (auto gradient : body.getOps<batch::GradientOp>())
       if (auto buffer = program.lookupSymbol<batch::BufferOp>(gradient.getBuffer());
           buffer.getIndexSet() == indexSet.getSymName())
-        return gradient.getParam();
-    llvm_unreachable("distinct rows are those of a sparse gradient");
+        return "each row that is looked up of the table `" + gradient.getParam().str() + "`, declared at " +
+               dyn::sourceLocation(program->getParentOfType<ModuleOp>()
+                                       .lookupSymbol<kernel::ParamOp>(gradient.getParamAttr())
+                                       .getLoc());
+    for (auto made : body.getOps<batch::DistinctOp>())
+      if (made.getIndexSet() == indexSet.getSymName())
+        return "each value of `" + cast<StringAttr>(made.getIndexArrays()[0]).str() + "` that the batch has";
+    llvm_unreachable("something makes an index set of distinct numbers");
   }
 
   /// What an index set has a row for.
@@ -150,8 +157,7 @@ private:
     case kernel::IndexSetKind::Batch:
       return "the batch";
     case kernel::IndexSetKind::Distinct:
-      return "each row that is looked up of the table `" + tableOf(indexSet).str() + "`, declared at " +
-             dyn::sourceLocation(indexSet.getLoc());
+      return distinctRows(indexSet);
     case kernel::IndexSetKind::Column:
       return rowsOfColumn(indexSet.getParentAttr());
     case kernel::IndexSetKind::Transpose:

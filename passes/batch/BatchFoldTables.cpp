@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-fold-tables: what depends on one index and parameters alone is computed when the model is made, for
-// every value that the index may have, and looked up in a run. Which stages these are is found for whole
-// buffers, before stages are fused.
+// batch-fold-tables: what depends on one index and parameters alone is computed once for each value of the
+// index, and looked up: when the model is made for every value that the index may have, or in each run for
+// those that the batch has. Which stages these are is found for whole buffers, before stages are fused.
 #include "ir/Batch/Batch.h"
 #include "ir/Dyn/RowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,6 +33,7 @@ struct Dependence {
   std::string indexArray; ///< of the stage's index set
   int64_t extent = 0;     ///< its elements are below it; 0: not known
   bool expensive = false; ///< there is more to it than moving elements and adding them
+  int64_t product = 0;    ///< multiplications of the largest product of matrices, for a row
 
   void merge(const Dependence &other) {
     folds &=
@@ -41,14 +42,25 @@ struct Dependence {
       indexArray = other.indexArray;
     bound(other.extent);
     expensive |= other.expensive;
+    product = std::max(product, other.product);
   }
   void bound(int64_t n) {
     if (n > 0)
       extent = extent ? std::min(extent, n) : n;
   }
-  /// Whether there is a row for each value of the index, and it pays.
-  bool makesTable() const { return folds && !indexArray.empty() && extent > 0 && expensive; }
+  /// Whether there can be a row for each value of the index.
+  bool isOfIndex() const { return folds && !indexArray.empty() && extent > 0; }
 };
+
+/// For which values of its index a table has rows.
+enum class Values {
+  All,     ///< computed when the model is made
+  OfBatch, ///< computed in each run
+};
+
+/// A table of a run pays where this many multiplications stand for an element that is looked up instead, and
+/// to which a gradient is added.
+constexpr int64_t kLeastMultiplications = 32;
 
 /// A buffer that one stage writes, at its own row.
 struct Made {
@@ -62,18 +74,19 @@ struct Made {
   SmallVector<batch::ReadOp> reads; ///< at their own row
   bool elsewhere = false;           ///< anything else
 
-  int64_t elementsOfTable() {
-    int64_t n = on.extent;
+  int64_t elementsOfRow() {
+    int64_t n = 1;
     for (int64_t extent : dyn::extents(buffer.getType()))
       n *= extent;
     return n;
   }
+  int64_t elementsOfTable() { return on.extent * elementsOfRow(); }
 };
 
 class Folding {
 public:
-  Folding(batch::ProgramOp program, int64_t &elementsLeft)
-      : program(program), symbols(program), left(elementsLeft) {}
+  Folding(batch::ProgramOp program, Values values, int64_t &elementsLeft)
+      : program(program), symbols(program), values(values), left(elementsLeft) {}
 
   /// Gives how many tables a run looks up.
   size_t run() {
@@ -82,14 +95,14 @@ public:
       int64_t elements = next->elementsOfTable();
       LDBG() << "@" << next->buffer.getSymName() << " by \"" << next->on.indexArray << "\" would have "
              << elements << " elements, of " << left << " left";
-      next->state = elements <= left ? Made::Table : Made::InPlace;
-      if (next->state == Made::Table)
+      next->state = values == Values::OfBatch || elements <= left ? Made::Table : Made::InPlace;
+      if (next->state == Made::Table && values == Values::All)
         left -= elements;
     }
     SmallVector<std::pair<Made *, batch::BufferOp>> folded;
     for (auto &[name, m] : made)
       if (m.state == Made::Table)
-        folded.push_back({&m, tableOf(m, indexSetOf(m))});
+        folded.push_back({&m, tableOf(m, rowsOf(m))});
     for (auto [m, table] : folded)
       lookUp(*m, table);
     return folded.size();
@@ -153,15 +166,23 @@ private:
       on.folds = isMemoryEffectFree(&op) && !dyn::mayFail(&op);
       on.expensive = dyn::isRowOp(&op, dyn::RowKind::Product) || dyn::isRowOp(&op, dyn::RowKind::Reduction) ||
                      isa<dyn::FunctionOp>(op) || isa<math::MathDialect>(op.getDialect());
+      if (auto contract = dyn_cast<linalg::ContractOp>(op))
+        on.product = ShapedType::getNumElements(contract.getStaticLoopRanges());
     }
     return on;
+  }
+
+  bool makesTable(Made &m) {
+    return m.on.isOfIndex() &&
+           (values == Values::All ? m.on.expensive
+                                  : m.on.product >= kLeastMultiplications * m.elementsOfRow());
   }
 
   /// Whether what is computed in a run asks for the buffer: not where only tables are made of it.
   bool isWanted(Made &m) {
     auto isTable = [&](batch::WriteOp write) {
       auto reader = made.find(write.getBufferAttr().getAttr());
-      return reader != made.end() && reader->second.on.makesTable() && reader->second.state != Made::InPlace;
+      return reader != made.end() && makesTable(reader->second) && reader->second.state != Made::InPlace;
     };
     return m.elsewhere || llvm::any_of(m.reads, [&](batch::ReadOp read) {
              auto writes = read->getBlock()->getOps<batch::WriteOp>();
@@ -173,7 +194,7 @@ private:
     Made *best = nullptr;
     int64_t least = 0;
     for (auto &[name, m] : made) {
-      if (m.state != Made::Undecided || !m.on.makesTable() || !isWanted(m))
+      if (m.state != Made::Undecided || !makesTable(m) || !isWanted(m))
         continue;
       int64_t elements = m.elementsOfTable();
       if (!best || elements < least)
@@ -182,18 +203,36 @@ private:
     return best;
   }
 
-  /// The index set with a row for each value of what `made` depends on.
-  kernel::IndexSetOp indexSetOf(Made &m) {
+  /// The index set with a row for each value of what `made` depends on, and the index arrays that go by it.
+  struct Rows {
+    kernel::IndexSetOp indexSet;
+    std::string value;      ///< in `indexSet`: what the row is for
+    std::string indexArray; ///< in the index set of the stages that look up: the row
+  };
+  const Rows &rowsOf(Made &m) {
     std::string name = "table." + m.buffer.getIndexSet().str() + "." + m.on.indexArray;
-    kernel::IndexSetOp &indexSet = indexSets[{name, m.on.extent}];
-    if (indexSet)
-      return indexSet;
+    Rows &rows = tableRows[{name, m.on.extent}];
+    if (rows.indexSet)
+      return rows;
+    const bool ofBatch = values == Values::OfBatch;
+    rows.value = ofBatch ? "row" : m.on.indexArray;
     OpBuilder b(program.getContext());
     b.setInsertionPointToStart(&program.getBody().front());
-    indexSet = kernel::IndexSetOp::create(b, m.stage.getLoc(), name, kernel::IndexSetKind::Model,
-                                          {m.on.indexArray}, /*parent=*/{}, m.on.extent);
-    symbols.insert(indexSet);
-    return indexSet;
+    rows.indexSet = kernel::IndexSetOp::create(
+        b, m.stage.getLoc(), name, ofBatch ? kernel::IndexSetKind::Distinct : kernel::IndexSetKind::Model,
+        {rows.value}, /*parent=*/{}, m.on.extent);
+    symbols.insert(rows.indexSet);
+    rows.indexArray = m.on.indexArray;
+    if (ofBatch) {
+      auto from = symbols.lookup<kernel::IndexSetOp>(m.buffer.getIndexSet());
+      StringAttr filled = from.addFilled(m.on.indexArray);
+      rows.indexArray = filled.str();
+      batch::DistinctOp::create(b, m.stage.getLoc(), FlatSymbolRefAttr::get(rows.indexSet),
+                                b.getArrayAttr(FlatSymbolRefAttr::get(from)),
+                                b.getStrArrayAttr({m.on.indexArray}), b.getArrayAttr(filled),
+                                /*numbers=*/ArrayAttr(), /*always=*/DenseI32ArrayAttr());
+    }
+    return rows;
   }
 
   /// What a table is called: after the buffer that its rows end up in, where there is one.
@@ -206,9 +245,9 @@ private:
     return "table." + name.str();
   }
 
-  /// The buffer with the values over `indexSet`; makes it, with all that it is computed from, unless it is
-  /// there.
-  batch::BufferOp tableOf(Made &m, kernel::IndexSetOp indexSet) {
+  /// The buffer with the values over `rows`; makes it, with all that it is computed from, unless it is there.
+  batch::BufferOp tableOf(Made &m, const Rows &rows) {
+    kernel::IndexSetOp indexSet = rows.indexSet;
     auto key = std::make_pair(m.buffer.getOperation(), indexSet.getOperation());
     if (batch::BufferOp known = tables.lookup(key))
       return known;
@@ -216,7 +255,7 @@ private:
     for (auto read : m.stage.getBody().front().getOps<batch::ReadOp>()) {
       Made &source = made.find(read.getBufferAttr().getAttr())->second;
       if (!isOfModel(source.buffer.getIndexSet()))
-        sources[read.getBuffer()] = tableOf(source, indexSet);
+        sources[read.getBuffer()] = tableOf(source, rows);
     }
     OpBuilder b(m.buffer);
     auto table =
@@ -231,6 +270,8 @@ private:
       if (auto read = dyn_cast<batch::ReadOp>(op)) {
         if (batch::BufferOp source = sources.lookup(read.getBuffer()))
           read.setBuffer(source.getSymName());
+      } else if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
+        index.setIndexArray(rows.value);
       } else if (auto write = dyn_cast<batch::WriteOp>(op)) {
         if (write.getBuffer() == m.buffer.getSymName())
           write.setBuffer(table.getSymName());
@@ -265,7 +306,7 @@ private:
       OpBuilder b(before);
       return batch::GatherOp::create(
                  b, before->getLoc(), m.buffer.getType(), FlatSymbolRefAttr::get(table.getOperation()),
-                 relationTo(table, before->getParentOfType<batch::StageOp>(), m.on.indexArray),
+                 relationTo(table, before->getParentOfType<batch::StageOp>(), rowsOf(m).indexArray),
                  FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
           .getResult();
     };
@@ -280,9 +321,10 @@ private:
 
   batch::ProgramOp program;
   SymbolTable symbols;
-  int64_t &left;                          ///< elements that tables may still have
+  Values values;
+  int64_t &left;                          ///< elements that tables of the model may still have
   llvm::MapVector<StringAttr, Made> made; ///< by the buffer's name
-  std::map<std::pair<std::string, int64_t>, kernel::IndexSetOp> indexSets;
+  std::map<std::pair<std::string, int64_t>, Rows> tableRows;
   llvm::DenseMap<std::pair<Operation *, Operation *>, batch::BufferOp> tables;
 };
 
@@ -290,10 +332,12 @@ struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
   using BatchFoldTablesBase::BatchFoldTablesBase;
   void runOnOperation() override {
     int64_t elementsLeft = elements;
+    if (elementsLeft == 0)
+      return;
     for (auto program : getOperation().getOps<batch::ProgramOp>()) {
-      if (train && program.getLoss())
-        continue;
-      foldedTables += Folding(program, elementsLeft).run();
+      if (train && !program.getLoss())
+        continue; // a table of the model would be made anew with each change of the weights
+      foldedTables += Folding(program, train ? Values::OfBatch : Values::All, elementsLeft).run();
     }
     tableElements += elements.getValue() - elementsLeft;
   }

@@ -67,7 +67,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     });
   }
 
-  /// Whether a stage is over rows of a table that are looked up, or of a field or argument.
+  /// Whether a stage sums what a row of a table, or of a field or argument, gets from where it is read.
   static bool sumsReads(batch::StageOp stage) {
     auto indexSet = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(stage, stage.getIndexSetAttr());
     return indexSet && (indexSet.getKind() == kernel::IndexSetKind::Distinct ||
