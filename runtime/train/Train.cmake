@@ -7,10 +7,13 @@ if(DBC_IO)
     train/Crash.cpp
     train/Curves.cpp
     train/DataSet.cpp
+    train/DevMetric.cpp
+    train/LeftOut.cpp
     train/Log.cpp
     train/Meter.cpp
     train/Metric.cpp
     train/Options.cpp
+    train/ParameterOptions.cpp
     train/Trainer.cpp
     train/TrainingLoop.cpp
     train/WholeFiles.cpp)

@@ -1,17 +1,16 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "TrainingLoop.h"
-#include "../io/Nearest.h"
 #include "../io/Result.h"
 #include "Curves.h"
 #include "Digits.h"
+#include "ParameterOptions.h"
 #include "WholeFiles.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <dbc/io/safetensors.h>
-#include <dbc/io/value.h>
 #include <filesystem>
 #include <numeric>
 #include <random>
@@ -23,8 +22,7 @@ using io::failure;
 
 namespace {
 
-constexpr size_t kMostWarned = 10; ///< lines and parameters are named
-constexpr int32_t kDevBatch = 64;
+constexpr size_t kMostWarned = 10; ///< parameters are named
 
 /// The inputs of an epoch in the order in which they are trained on: any order is as likely.
 std::vector<size_t> shuffled(size_t count, uint64_t seed, int64_t epoch) {
@@ -43,8 +41,8 @@ Status bad(const std::string &message) { return failure(message, Code::bad_call)
 } // namespace
 
 TrainingLoop::TrainingLoop(const TrainOptions &options, const ModelCode &code)
-    : options_(options), code_(code), info_(*code.info), weights_(info_), batch_(info_),
-      optimizer_(options.optimizer), rate_(options.rate) {
+    : options_(options), code_(code), info_(*code.info), weights_(info_), batch_(info_), dev_(info_),
+      optimizer_(options.optimizer), rate_(options.rate), left_out_(meter_) {
   if (!options.out.empty())
     folder_.emplace(options.out);
 }
@@ -66,66 +64,6 @@ Status TrainingLoop::make_model() {
   if (Status status = Model::make(code_, weights_, &model_); !status.ok())
     return status;
   session_.emplace(model_, options_.threads);
-  return Status();
-}
-
-/// What may have been meant in place of a param's name: one of `names`, a layer that holds some, or what is
-/// called so inside of a layer.
-static std::string near_param(const std::string &name, const std::vector<std::string> &names) {
-  const std::string inner = "." + name;
-  std::vector<std::string> all = names, inside;
-  for (const std::string &each : names) {
-    for (size_t dot = each.find('.'); dot != std::string::npos; dot = each.find('.', dot + 1))
-      all.push_back(each.substr(0, dot));
-    if (each.size() > inner.size() && each.compare(each.size() - inner.size(), inner.size(), inner) == 0)
-      inside.push_back(each);
-  }
-  if (inside.size() == 1)
-    return "; did you mean `" + inside[0] + "`?";
-  if (const std::string near = io::hint(name, all, "it has"); near.compare(0, 14, "; did you mean") == 0)
-    return near;
-  return io::hint(name, names, "it has");
-}
-
-Status TrainingLoop::set_each(const std::string &option, const std::string &name,
-                              const std::function<void(int32_t)> &set) const {
-  bool found = false;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < info_.params.size(); ++i) {
-    const ParamInfo &param = info_.params[i];
-    if (param.is_const)
-      continue;
-    names.push_back(param.name);
-    if (param.name != name && param.name.compare(0, name.size() + 1, name + ".") != 0)
-      continue;
-    set(static_cast<int32_t>(i));
-    found = true;
-  }
-  if (found)
-    return Status();
-  return bad(option + ": model `" + info_.name + "` has no param `" + name + "`" + near_param(name, names));
-}
-
-Status TrainingLoop::set_parameters() {
-  for (const std::string &name : options_.freeze)
-    if (Status status = set_each("--freeze", name, [&](int32_t param) { optimizer_.freeze(param); });
-        !status.ok())
-      return status;
-  if (!options_.rate_of.empty() && !(options_.rate.base > 0))
-    return bad("--lr NAME=X is a part of the rate of all, which is 0; --freeze keeps parameters as they are");
-  for (const auto &[name, rate] : options_.rate_of) {
-    const auto scale = static_cast<float>(rate / options_.rate.base);
-    if (Status status = set_each("--lr", name, [&](int32_t param) { optimizer_.set_lr_scale(param, scale); });
-        !status.ok())
-      return status;
-  }
-  for (const auto &[name, each] : options_.decay_of) {
-    const auto decay = static_cast<float>(each);
-    if (Status status = set_each("--weight-decay", name,
-                                 [&](int32_t param) { optimizer_.set_weight_decay(param, decay); });
-        !status.ok())
-      return status;
-  }
   return Status();
 }
 
@@ -160,7 +98,7 @@ Json TrainingLoop::asked() const {
       {"program", options_.program.empty() ? Json(nullptr) : Json("with hash " + options_.program)},
       {"--loss", info_.entries[loss_].name},
       {"--train", file(train_->hash())},
-      {"--dev", dev_ ? file(dev_->hash()) : Json(nullptr)},
+      {"--dev", dev_.has_data() ? file(dev_.data().hash()) : Json(nullptr)},
       {"--metric", options_.metric},
       {"--target", options_.target},
       {"--batch", options_.batch},
@@ -232,29 +170,13 @@ Status TrainingLoop::check_files() const {
 
 /// The metric, and the inputs of --train and --dev.
 Status TrainingLoop::read_data() {
-  if (options_.metric.empty())
-    metric_ = Metric::of_loss(loss_);
-  else if (Status status = Metric::parse(options_.metric, info_, metric_); !status.ok())
+  if (Status status = dev_.choose(options_, loss_); !status.ok())
     return status;
-  const EntryInfo &loss = info_.entries[loss_], &measured = info_.entries[metric_->entry()];
+  const EntryInfo &loss = info_.entries[loss_];
   if (Status status = DataSet::read(options_.train, info_, loss, /*target=*/nullptr, train_); !status.ok())
     return status;
   reader_.emplace(info_, loss);
-  if (options_.dev.empty())
-    return Status();
-  TargetPath target;
-  if (!options_.target.empty())
-    target = {options_.target, /*given=*/true};
-  dev_reader_.emplace(info_, measured);
-  if (Status status =
-          DataSet::read(options_.dev, info_, measured, metric_->needs_target() ? &target : nullptr, dev_);
-      !status.ok())
-    return status;
-  for (size_t i = 0; i < dev_->size(); ++i)
-    if (std::string wrong = metric_->misfit(dev_->target(i)); !wrong.empty())
-      return failure(dev_->name(i) + ": what `" + measured.name + "` is compared with: " + wrong,
-                     Code::bad_input);
-  return Status();
+  return dev_.read(options_);
 }
 
 /// Opens the folder, goes on with what lies there, and opens the log.
@@ -303,7 +225,7 @@ Status TrainingLoop::prepare() {
     return bad("loss `" + info_.entries[loss_].name + "` depends on no param: there is nothing to train" +
                (none ? "; or the model was compiled without `--mode train`" : ""));
   }
-  if (Status status = set_parameters(); !status.ok())
+  if (Status status = set_parameters(options_, info_, optimizer_); !status.ok())
     return status;
   warn_of_untrained();
   if (Status status = check_files(); !status.ok())
@@ -314,7 +236,7 @@ Status TrainingLoop::prepare() {
   const auto steps = static_cast<int64_t>((train_->size() + batch - 1) / batch);
   rate_.every = options_.every_epochs * steps;
   rate_.total = options_.epochs * steps;
-  rate_.more_is_better = !metric_->is_better(0, 1);
+  rate_.more_is_better = !dev_.is_better(0, 1);
   if (Status status = dbc::check(rate_); !status.ok())
     return status;
   if (Status status = begin_keeping(); !status.ok())
@@ -335,15 +257,6 @@ Status TrainingLoop::fill(const std::vector<size_t> &order, size_t begin, size_t
   for (float &weight : input_weights_)
     weight /= static_cast<float>(end - begin);
   return Status();
-}
-
-void TrainingLoop::warn(const DataSet &data, size_t line, const Status &status) {
-  if (!warned_.insert({&data, line}).second)
-    return;
-  if (warned_.size() <= kMostWarned)
-    meter_.say("warning: " + data.name(line) + ": is left out: " + without_input(status.message));
-  else if (warned_.size() == kMostWarned + 1)
-    meter_.say("warning: more lines are left out; they are not named");
 }
 
 /// The first parameter whose gradient has an infinity or NaN.
@@ -405,7 +318,7 @@ Status TrainingLoop::step(const std::vector<size_t> &order, size_t begin, size_t
     return status;
   if (session_->failed() == static_cast<int32_t>(end - begin)) {
     for (size_t i = begin; i < end; ++i)
-      warn(*train_, order[i], session_->status(static_cast<int32_t>(i - begin)));
+      left_out_.add(*train_, order[i], session_->status(static_cast<int32_t>(i - begin)).message);
     return Status(); // there is nothing to learn from
   }
   double loss_sum = 0;
@@ -413,7 +326,7 @@ Status TrainingLoop::step(const std::vector<size_t> &order, size_t begin, size_t
   for (size_t i = begin; i < end; ++i) {
     const Status &status = session_->status(static_cast<int32_t>(i - begin));
     if (!status.ok()) {
-      warn(*train_, order[i], status);
+      left_out_.add(*train_, order[i], status.message);
       continue;
     }
     loss_sum += session_->outputs(loss_).number(0, i - begin);
@@ -446,7 +359,7 @@ Status TrainingLoop::run_epoch() {
   const double before = progress_.seconds;
   const int64_t inputs_before = progress_.inputs;
   const std::string metric =
-      log_ && !log_->rows().empty() ? metric_->name() + " " + fixed(log_->rows().back().metric, 4) : "";
+      log_ && !log_->rows().empty() ? dev_.name() + " " + fixed(log_->rows().back().metric, 4) : "";
   for (size_t begin = static_cast<size_t>(progress_.batch) * batch; begin < order.size(); begin += batch) {
     if (Status status = step(order, begin, std::min(begin + batch, order.size())); !status.ok())
       return status;
@@ -467,47 +380,9 @@ Status TrainingLoop::run_epoch() {
 }
 
 Status TrainingLoop::measure(double &metric) {
-  if (!dev_) {
-    metric = progress_.loss_sum / static_cast<double>(progress_.inputs);
-    return Status();
-  }
-  session_->drop_elements(false);
-  session_->give_gradients(false);
-  Status status = measure_dev(metric);
-  session_->drop_elements(true);
-  session_->give_gradients(true);
-  return status;
-}
-
-Status TrainingLoop::measure_dev(double &metric) {
-  metric_->clear();
-  dev_computed_ = 0;
-  const EntryInfo &entry = info_.entries[metric_->entry()];
-  for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
-    const size_t end = std::min(begin + kDevBatch, dev_->size());
-    dev_reader_->clear(batch_);
-    for (size_t i = begin; i < end; ++i)
-      if (Status status = dev_reader_->append(dev_->line(i), batch_); !status.ok())
-        return status;
-    if (Status status = session_->run(metric_->entry(), batch_); !status.ok())
-      return status;
-    for (size_t i = begin; i < end; ++i) {
-      const auto input = static_cast<int32_t>(i - begin);
-      if (const Status &status = session_->status(input); !status.ok()) {
-        warn(*dev_, i, status);
-        continue;
-      }
-      ++dev_computed_;
-      const Value found = output_value(session_->outputs(metric_->entry()), entry, input);
-      if (std::string wrong = metric_->add(found, dev_->target(i)); !wrong.empty())
-        return failure("epoch " + std::to_string(progress_.epoch + 1) + ": " + dev_->name(i) + ": `" +
-                           entry.name + "` " + wrong + "; training ends, and what was saved stays",
-                       Code::bad_input);
-    }
-  }
-  if (metric_->count() == 0)
-    return failure(dev_->file() + ": no line could be computed", Code::bad_input);
-  metric = metric_->value();
+  if (dev_.has_data())
+    return dev_.measure(*session_, batch_, progress_.epoch + 1, left_out_, metric);
+  metric = progress_.loss_sum / static_cast<double>(progress_.inputs);
   return Status();
 }
 
@@ -542,7 +417,7 @@ Status TrainingLoop::finish_epoch() {
   observe(rate_, metric, progress_.plateau);
   // No number, such as the correlation with a constant, is better than none.
   const bool better =
-      !std::isnan(metric) && (progress_.best.epoch == 0 || metric_->is_better(metric, progress_.best.metric));
+      !std::isnan(metric) && (progress_.best.epoch == 0 || dev_.is_better(metric, progress_.best.metric));
   progress_.since_best = better ? 0 : progress_.since_best + 1;
   if (better) {
     progress_.best = {progress_.epoch, loss, metric};
@@ -562,8 +437,9 @@ Status TrainingLoop::finish_epoch() {
                              : " (" + std::to_string(lines - computed) + " of " + std::to_string(lines) +
                                    " lines left out)";
   };
-  const std::string measured =
-      dev_ ? ", dev " + metric_->name() + " " + fixed(metric, 4) + left_out(dev_computed_, dev_->size()) : "";
+  const std::string measured = dev_.has_data() ? ", dev " + dev_.name() + " " + fixed(metric, 4) +
+                                                     left_out(dev_.computed(), dev_.data().size())
+                                               : "";
   meter_.say("epoch " + std::to_string(progress_.epoch) + ": loss " + fixed(loss, 4) +
              left_out(static_cast<size_t>(inputs), train_->size()) + measured + (better ? " (best)" : "") +
              ", " + fixed(epoch_rate_, 0) + " inputs/s");
@@ -582,7 +458,7 @@ Status TrainingLoop::plot() const {
   if (options_.plot.empty())
     return Status();
   return write_file(options_.plot, draw_curves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
-                                               metric_->name(), progress_.best.epoch));
+                                               dev_.name(), progress_.best.epoch));
 }
 
 bool TrainingLoop::due_to_stop() const {
@@ -597,10 +473,10 @@ Status TrainingLoop::run() {
       return status;
     }
   if (progress_.epoch < options_.epochs)
-    meter_.say("no better " + metric_->name() + " for " + std::to_string(progress_.since_best) +
+    meter_.say("no better " + dev_.name() + " for " + std::to_string(progress_.since_best) +
                " epochs: training ends");
   if (progress_.best.epoch == 0)
-    meter_.say("warning: after no epoch was the " + metric_->name() + " a number: there are no best weights");
+    meter_.say("warning: after no epoch was the " + dev_.name() + " a number: there are no best weights");
   return Status();
 }
 

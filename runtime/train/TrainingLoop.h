@@ -5,10 +5,11 @@
 
 #include "Checkpoint.h"
 #include "DataSet.h"
+#include "DevMetric.h"
 #include "Json.h"
+#include "LeftOut.h"
 #include "Log.h"
 #include "Meter.h"
-#include "Metric.h"
 
 #include <dbc/batch.h>
 #include <dbc/io/instances.h>
@@ -17,11 +18,8 @@
 #include <dbc/train/options.h>
 #include <dbc/train/trainer.h>
 #include <dbc/weights.h>
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace dbc::train {
@@ -40,10 +38,6 @@ public:
   const Weights &weights() const { return weights_; }
 
 private:
-  Status set_parameters();
-  /// Calls `set` with each parameter of that path, or under it; an error if there is none.
-  Status set_each(const std::string &option, const std::string &name,
-                  const std::function<void(int32_t)> &set) const;
   Status check_files() const;
   Status make_model();
   Status read_data();
@@ -57,13 +51,11 @@ private:
   Status plot() const;
   /// The metric after an epoch.
   Status measure(double &metric);
-  Status measure_dev(double &metric);
   /// What stops a training: a loss or gradient that is infinite or NaN, in words; none: all are finite.
   std::optional<std::string> find_not_finite(const std::vector<size_t> &order, size_t begin, size_t end);
   std::optional<std::string> not_finite_gradient() const;
   Status fill(const std::vector<size_t> &order, size_t begin, size_t end);
   void warn_of_untrained();
-  void warn(const DataSet &data, size_t line, const Status &status);
   bool due_to_stop() const;
 
   const TrainOptions options_;
@@ -72,10 +64,10 @@ private:
   Weights weights_;
   Model model_;
   int32_t loss_ = -1;
-  std::optional<Metric> metric_;
-  std::optional<DataSet> train_, dev_;
-  std::optional<InstanceReader> reader_, dev_reader_;
+  std::optional<DataSet> train_;
+  std::optional<InstanceReader> reader_;
   Batch batch_;
+  DevMetric dev_;
   std::vector<float> input_weights_;
   std::vector<int64_t> input_numbers_;
   std::optional<Session> session_; ///< of the model, which is made first
@@ -87,8 +79,7 @@ private:
   Progress progress_;
   double epoch_rate_ = 0; ///< inputs a second of the last epoch, as far as it was run here
   Meter meter_;
-  std::set<std::pair<const DataSet *, size_t>> warned_; ///< lines that could not be computed
-  size_t dev_computed_ = 0;                             ///< lines of --dev that were measured last
+  LeftOut left_out_; ///< of both data sets
 };
 
 } // namespace dbc::train
