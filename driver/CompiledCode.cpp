@@ -18,6 +18,7 @@
 #include <dbc/product.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,12 +73,31 @@ static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string 
   return command;
 }
 
-/// The libraries that a program is linked with, in the linker's order.
-static std::vector<std::string> archives() {
+/// A library of dbc.
+static std::string archive(const std::string &name) {
+  return surroundings().archives + "/libdbc_" + name + ".a";
+}
+
+/// The libraries of dbc that a program is linked with, in the linker's order.
+static std::vector<std::string> archives(const GeneratedCode &code) {
   std::vector<std::string> files;
+  if (code.mpi)
+    files.push_back(archive("mpi"));
   for (const char *name : {"trainer", "runtime_io", "runtime"})
-    files.push_back(surroundings().archives + "/libdbc_" + name + ".a");
+    files.push_back(archive(name));
   return files;
+}
+
+bool hasMpi() { return !words(DBC_MPI_LIBRARIES).empty() && fs::exists(archive("mpi")); }
+
+/// MPI's, which a program finds where they are now.
+static std::vector<std::string> mpiLibraries() {
+  std::vector<std::string> arguments;
+  for (const std::string &library : words(DBC_MPI_LIBRARIES)) {
+    arguments.push_back(library);
+    arguments.push_back("-Wl,-rpath," + llvm::sys::path::parent_path(library).str());
+  }
+  return arguments;
 }
 
 /// Everything that what is made depends on: sources, command, the compiler itself, and what is in the
@@ -99,7 +119,7 @@ static std::string key(const GeneratedCode &code, const std::vector<std::string>
         files.push_back(it->path());
   std::sort(files.begin(), files.end());
   if (!code.main.empty())
-    llvm::append_range(files, archives());
+    llvm::append_range(files, archives(code));
   for (const std::string &file : files)
     if (llvm::Expected<std::string> text = readFile(file))
       texts.push_back(std::move(*text));
@@ -168,7 +188,9 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
   } else {
     compile(compilers.cxx, {"-o", made + "-trainer.o", base + "-trainer.cpp"});
     linked.push_back(made + "-trainer.o");
-    llvm::append_range(linked, archives());
+    llvm::append_range(linked, archives(code));
+    if (code.mpi)
+      llvm::append_range(linked, mpiLibraries());
     linked.push_back("-pthread");
   }
   commands.push_back(compilers.cxx);
@@ -180,8 +202,6 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
 /// sources; what each compiles has names of its own until it is whole.
 static Exit compile(const GeneratedCode &code, const Compilers &compilers, const std::string &folder,
                     bool verbose) {
-  if (llvm::Error error = makeFolder(folder))
-    return fail(std::move(error));
   std::string temporary = folder + "/new-XXXXXX";
   if (!::mkdtemp(temporary.data())) {
     const std::error_code error(errno, std::generic_category());
@@ -223,6 +243,19 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
   return kFine;
 }
 
+/// Waits until no other program compiles into the folder, and keeps them waiting: so one of the processes
+/// that mpirun starts compiles, and not each of them. The lock is gone with what is returned, and where there
+/// are none all compile.
+static auto lockFolder(const std::string &folder) {
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened >= 0)
+    (void)::flock(opened, LOCK_EX);
+  return llvm::scope_exit([opened] {
+    if (opened >= 0)
+      ::close(opened);
+  });
+}
+
 /// So many compiled models stay in the cache.
 constexpr size_t kKept = 200;
 
@@ -261,6 +294,11 @@ static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
   const std::string folder = *cache + "/" + code.model + "-" + key(code, compilers.all());
   const std::string made = folder + "/" + code.model + ending(code);
   (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
+  if (fs::exists(made) && use(made))
+    return kFine;
+  if (llvm::Error error = makeFolder(folder))
+    return fail(std::move(error));
+  const auto lock = lockFolder(folder);
   if (fs::exists(made) && use(made))
     return kFine;
   if (llvm::sys::Process::StandardErrIsDisplayed()) // it may take half a minute, the first time

@@ -20,11 +20,13 @@ static std::string mainOf(const GeneratedCode &code) {
 // a program of your own may fill a dbc::TrainOptions instead.
 #include ")" +
          code.model + R"(.h"
-#include <dbc/train/trainer.h>
+#include <)" +
+         (code.mpi ? "dbc/mpi.h" : "dbc/train/trainer.h") + R"(>
 
 int main(int argc, char **argv) {
-  return dbc::train_main(argc, argv, )" +
-         code.space + R"(::code());
+  return )" +
+         (code.mpi ? "dbc::mpi::train_main" : "dbc::train_main") + R"((argc, argv, )" + code.space +
+         R"(::code());
 }
 )";
 }
@@ -51,7 +53,21 @@ static Exit checkWeights(const std::string &path, const ModelInfo &model) {
   return status.code == Code::bad_weights ? fail(explainRefused(status, path, model)) : kFine;
 }
 
+/// Whether this is one of several processes that train together. Says what is wrong: that they cannot.
+static Exit findLaunch(bool &mpi) {
+  mpi = launched_processes() > 1;
+  if (!mpi || hasMpi())
+    return kFine;
+  return fail(llvm::createStringError(
+      "this is one of " + std::to_string(launched_processes()) +
+      " processes, and each would train for itself: this dbc was built without MPI, or is installed without "
+      "libdbc_mpi.a; install libopenmpi-dev and openmpi-bin and build it again"));
+}
+
 Exit trainCommand(const Options &options) {
+  GeneratedCode code;
+  if (Exit exit = findLaunch(code.mpi))
+    return exit;
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
@@ -74,7 +90,6 @@ Exit trainCommand(const Options &options) {
       if (!written.empty() && llvm::sys::fs::equivalent(written, source))
         return fail(llvm::createStringError(std::string(flag) + " would replace " + source +
                                             ", which the model is made of"));
-  GeneratedCode code;
   if (Exit exit = unit.generate(code))
     return exit;
   code.main = mainOf(code);

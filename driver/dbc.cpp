@@ -489,6 +489,9 @@ private:
     train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")
         ->type_name("DIR");
     train->add_flag("--resume", t.resume, "go on with what lies in --out");
+    train->add_flag(
+        "--shard-optimizer", t.shard_optimizer,
+        "of several processes (mpirun -n N dbc train ..) each keeps a part of the optimizer's state");
     train->add_option("--checkpoint-every", t.checkpoint_every, "steps between checkpoints; 0: an epoch [0]")
         ->check(CLI::Range(int64_t(0), dbc::TrainOptions::most_steps).description(""));
     train->add_option("--log", t.log, "the log, in place of log.csv in --out")->type_name("FILE.csv");

@@ -37,6 +37,7 @@ RULES = {
     "runtime": [],
     "runtime/serve": ["runtime"],
     "runtime/train": ["runtime"],
+    "runtime/mpi": ["runtime", "runtime/train"],
     "runtime/fuzz": ["runtime", "runtime/tests"],
     "runtime/tests": ["runtime", "runtime/train"],
     "python": ["runtime"],
@@ -61,7 +62,7 @@ def room_of(include, folder):
     if foreign := re.match(r"(llvm|mlir)(-c)?/", include):
         return foreign[1]
     if include.startswith("dbc/"):
-        return "runtime/train" if include.startswith("dbc/train/") else "runtime"
+        return "runtime/train" if include.startswith("dbc/train/") else "runtime/mpi" if include == "dbc/mpi.h" else "runtime"
     if include.startswith("."):
         include = os.path.normpath(os.path.join(folder, include))
     return room_of_path(include)

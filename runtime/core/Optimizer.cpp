@@ -105,10 +105,12 @@ DBC_CLONES void change(const Step &step, float *__restrict weights, float *__res
   step.change(weights, first, second, gradient, count);
 }
 
-/// The step of a whole parameter, of `size` elements, by a dense gradient or one of the `rows`.
+/// The step of a parameter, or a part of it, by a dense gradient or one of the `rows` of the parameter.
 template <class Real>
 void apply(const Step &step, float *weights, OptimizerState &state, const Real *gradient,
-           const GradientRows &rows, size_t size) {
+           const GradientRows &rows, ParamRange part) {
+  const size_t size = part.end - part.begin;
+  weights += part.begin;
   float *first = state.first.data(), *second = state.second.data();
   const auto from = [](float *array, size_t at) { return array == nullptr ? nullptr : array + at; };
   const auto range = [&](auto of, size_t begin, size_t end) {
@@ -120,7 +122,7 @@ void apply(const Step &step, float *weights, OptimizerState &state, const Real *
   const bool all = step.changes_without_gradient();
   size_t done = 0;
   for (int32_t r = 0; r < rows.count; ++r) {
-    const size_t begin = static_cast<size_t>(rows.rows[r]) * width;
+    const size_t begin = static_cast<size_t>(rows.rows[r]) * width - part.begin;
     if (all)
       range(Zeros(), done, begin);
     range(gradient + static_cast<size_t>(r) * width, begin, begin + width);
@@ -174,7 +176,7 @@ private:
   double sums_[kSquareSums] = {};
 };
 
-template <class Real> double sum_of_squares(const Real *gradient, const GradientRows &rows, size_t size) {
+template <class Real> double squares_of(const Real *gradient, const GradientRows &rows, size_t size) {
   Squares squares;
   if (!rows)
     squares.add(gradient, 0, size);
@@ -203,14 +205,15 @@ inline __attribute__((always_inline)) bool has_finite(const Real *gradient, size
 DBC_CLONES bool is_finite(const float *gradient, size_t count) { return has_finite(gradient, count); }
 DBC_CLONES bool is_finite(const double *gradient, size_t count) { return has_finite(gradient, count); }
 
-/// Whether a gradient is one of a parameter of `size` elements.
-bool fits(const Outputs &outputs, int32_t param, size_t size) {
+/// Whether a gradient is one of that part of a parameter.
+bool fits(const Outputs &outputs, int32_t param, ParamRange part) {
   const GradientRows rows = outputs.gradient_rows(param);
   if (!rows)
-    return outputs.gradient_size(param) == size;
+    return outputs.gradient_size(param) == part.end - part.begin;
   const auto width = static_cast<size_t>(rows.width);
-  return size % width == 0 &&
-         (rows.count == 0 || static_cast<size_t>(rows.rows[rows.count - 1]) < size / width);
+  return part.begin % width == 0 && part.end % width == 0 &&
+         (rows.count == 0 || (static_cast<size_t>(rows.rows[0]) >= part.begin / width &&
+                              static_cast<size_t>(rows.rows[rows.count - 1]) < part.end / width));
 }
 
 /// What is wrong with the options, or nothing. What the kind does not use is not looked at.
@@ -267,6 +270,27 @@ void Optimizer::set_lr_scale(int32_t param, float factor) {
     setting(param).lr_scale = factor;
 }
 
+void Optimizer::set_range(int32_t param, ParamRange range) {
+  if (param < 0)
+    return;
+  setting(param).range = range;
+  if (static_cast<size_t>(param) >= states_.size())
+    return;
+  for (Array<float> *state : {&states_[param].first, &states_[param].second})
+    if (state->size() >= range.end && state->size() > range.end - range.begin) {
+      Array<float> part; // whose memory is no larger
+      part.append(state->data() + range.begin, range.end - range.begin);
+      *state = std::move(part);
+    }
+}
+
+void Optimizer::set_changed_rows(int32_t param, const int32_t *rows, int32_t count) {
+  if (static_cast<size_t>(param) >= changes_.size())
+    return;
+  changes_[param].rows.clear();
+  changes_[param].rows.append(rows, static_cast<size_t>(count));
+}
+
 bool Optimizer::keeps_first() const {
   return options_.kind == Kind::Adam || options_.kind == Kind::AdamW ||
          (options_.kind == Kind::Sgd && options_.momentum != 0);
@@ -301,7 +325,7 @@ Status Optimizer::check(const Weights &weights, const Outputs &outputs) const {
       continue;
     any = true;
     const std::string &name = weights.info().params[param].name;
-    if (!fits(outputs, param, weights.size(param)))
+    if (!fits(outputs, param, range_of(param, weights)))
       return bad("the gradient of `" + name + "` is of another model");
     const Setting setting = setting_of(param);
     if (!(setting.lr_scale >= 0) || !std::isfinite(setting.lr_scale * options_.lr))
@@ -322,9 +346,7 @@ Status Optimizer::test_finite(const Weights &weights, const Outputs &outputs) co
   for (int32_t param = 0; param < weights.count(); ++param) {
     if (!takes_part(param, outputs))
       continue;
-    const GradientRows rows = outputs.gradient_rows(param);
-    const size_t count =
-        rows ? static_cast<size_t>(rows.count) * static_cast<size_t>(rows.width) : weights.size(param);
+    const size_t count = outputs.gradient_size(param);
     const double *wide = outputs.gradient_f64(param);
     if (!(wide ? is_finite(wide, count) : is_finite(outputs.gradient_f32(param), count)))
       return not_finite(weights, param);
@@ -340,14 +362,27 @@ Status Optimizer::norm(const Weights &weights, const Outputs &outputs, float &no
       continue;
     const GradientRows rows = outputs.gradient_rows(param);
     const double *wide = outputs.gradient_f64(param);
-    const double sum = wide ? sum_of_squares(wide, rows, weights.size(param))
-                            : sum_of_squares(outputs.gradient_f32(param), rows, weights.size(param));
+    const double sum = wide ? squares_of(wide, rows, outputs.gradient_size(param))
+                            : squares_of(outputs.gradient_f32(param), rows, outputs.gradient_size(param));
     if (!std::isfinite(sum))
       return not_finite(weights, param);
     squares += sum;
   }
   norm = static_cast<float>(std::sqrt(squares));
   return Status();
+}
+
+double Optimizer::sum_of_squares(const Weights &weights, const Outputs &outputs) const {
+  double squares = 0;
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    if (!takes_part(param, outputs))
+      continue;
+    const GradientRows rows = outputs.gradient_rows(param);
+    const size_t size = outputs.gradient_size(param);
+    const double *wide = outputs.gradient_f64(param);
+    squares += wide ? squares_of(wide, rows, size) : squares_of(outputs.gradient_f32(param), rows, size);
+  }
+  return squares;
 }
 
 void Optimizer::make_room(const Weights &weights, const Outputs &outputs) {
@@ -359,10 +394,11 @@ void Optimizer::make_room(const Weights &weights, const Outputs &outputs) {
     if (!takes_part(param, outputs))
       continue;
     changes_[param].rows.reserve(static_cast<size_t>(outputs.gradient_rows(param).count));
+    const ParamRange part = range_of(param, weights);
     if (keeps_first())
-      states_[param].first.extend(weights.size(param), 0);
+      states_[param].first.extend(part.end - part.begin, 0);
     if (keeps_second())
-      states_[param].second.extend(weights.size(param), 0);
+      states_[param].second.extend(part.end - part.begin, 0);
   }
 }
 
@@ -374,13 +410,23 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
   if (Status status = clips ? this->norm(weights, outputs, norm) : test_finite(weights, outputs);
       !status.ok())
     return status;
+  return clip_and_step(weights, outputs, norm);
+}
+
+Status Optimizer::step(Weights &weights, const Outputs &outputs, float norm) {
+  const Status status = check(weights, outputs);
+  return status.ok() ? clip_and_step(weights, outputs, norm) : status;
+}
+
+/// The step, once it is known that it can be made.
+Status Optimizer::clip_and_step(Weights &weights, const Outputs &outputs, float norm) {
   try {
     make_room(weights, outputs);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, weights.info().name + ": not enough memory for the optimizer's state");
   }
   // As torch.nn.utils.clip_grad_norm_ has it.
-  const float scale = clips ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
+  const float scale = options_.clip_norm > 0 ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
   for (int32_t param = 0; param < weights.count(); ++param) {
     ParamChange &change = changes_[param];
     change.kind = ParamChange::Kind::None;
@@ -391,10 +437,11 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
     const Step step(options_, options_.lr * setting.lr_scale, scale,
                     setting.weight_decay < 0 ? options_.weight_decay : setting.weight_decay, ++state.steps);
     const GradientRows rows = outputs.gradient_rows(param);
+    const ParamRange part = range_of(param, weights);
     if (const double *wide = outputs.gradient_f64(param))
-      apply(step, weights.data_of(param), state, wide, rows, weights.size(param));
+      apply(step, weights.data_of(param), state, wide, rows, part);
     else
-      apply(step, weights.data_of(param), state, outputs.gradient_f32(param), rows, weights.size(param));
+      apply(step, weights.data_of(param), state, outputs.gradient_f32(param), rows, part);
     change.kind = rows && !step.changes_without_gradient() ? ParamChange::Kind::Rows : ParamChange::Kind::All;
     change.width = rows.width;
     change.rows.clear();

@@ -95,6 +95,20 @@ static std::vector<std::string> places(const ModelInfo &info, const EntryInfo &e
   return names;
 }
 
+/// The nodes, and the elements of lists, of a batch that was filled.
+static int64_t count_elements(Batch &batch) {
+  batch.finish();
+  int64_t elements = 0;
+  for (int32_t table = 0; table <= batch.args(); ++table) {
+    if (table < batch.args())
+      elements += batch.rows(table);
+    for (int32_t column = 0; column < batch.columns(table); ++column)
+      if (batch.column_info(table, column).depth > 0 && batch.column(table, column).given)
+        elements += batch.values(table, column);
+  }
+  return elements;
+}
+
 Status DataSet::read(const std::string &file, const ModelInfo &info, const EntryInfo &entry,
                      const TargetPath *target, std::optional<DataSet> &data) {
   std::string text;
@@ -123,6 +137,7 @@ Status DataSet::read(const std::string &file, const ModelInfo &info, const Entry
       refuse(without_input(status.message));
       continue;
     }
+    found.costs_.push_back(count_elements(batch));
     if (target == nullptr)
       continue;
     const std::string unfit = read_target(Json::parse(line), entry, *target, to);

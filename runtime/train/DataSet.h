@@ -31,6 +31,8 @@ public:
   size_t size() const { return lines_.size(); }
   /// For any reader of the entry.
   const InstanceReader::Line &line(size_t number) const { return *lines_[number]; }
+  /// What it costs to compute, about: its nodes and the elements of its lists.
+  int64_t cost(size_t number) const { return costs_[number]; }
   /// What there is to compare with; one number, or as many as the entry gives. None if it was read without.
   const std::vector<double> &target(size_t number) const { return targets_[number]; }
   /// "FILE:LINE".
@@ -42,6 +44,7 @@ private:
   DataSet() = default;
   std::string file_, hash_;
   std::vector<std::shared_ptr<const InstanceReader::Line>> lines_;
+  std::vector<int64_t> costs_;
   std::vector<std::vector<double>> targets_;
 };
 

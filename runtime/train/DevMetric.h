@@ -6,6 +6,7 @@
 #include "DataSet.h"
 #include "LeftOut.h"
 #include "Metric.h"
+#include "Ranks.h"
 
 #include <dbc/batch.h>
 #include <dbc/io/instances.h>
@@ -14,6 +15,7 @@
 #include <dbc/train/options.h>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dbc::train {
 
@@ -31,14 +33,25 @@ public:
   const std::string &name() const { return metric_->name(); }
   bool is_better(double a, double b) const { return metric_->is_better(a, b); }
 
-  /// Measures on all inputs of --dev, without dropout and gradients. `epoch` is for messages.
-  Status measure(Session &session, Batch &batch, int64_t epoch, LeftOut &left_out, double &metric);
+  /// Measures on all inputs of --dev, without dropout and gradients. Ranks compute them in turn, and all add
+  /// the results up in the order of lines: so they have the same metric, which is that of one process with
+  /// the same weights. `epoch` is for messages.
+  Status measure(Session &session, Batch &batch, Ranks &ranks, int64_t epoch, LeftOut &left_out,
+                 double &metric);
   /// Lines that were measured last.
   size_t computed() const { return computed_; }
 
 private:
-  Status measure_batch(Session &session, Batch &batch, size_t begin, size_t end, int64_t epoch,
-                       LeftOut &left_out);
+  /// What came of an input.
+  struct Result {
+    std::string failed; ///< why it could not be computed
+    std::vector<double> numbers;
+  };
+  Status compute(Session &session, Batch &batch, size_t begin, size_t end, std::vector<Result> &results);
+  Status compute_round(Session &session, Batch &batch, Ranks &ranks, size_t begin, size_t end,
+                       std::vector<Result> &results);
+  static void write(const Result &result, std::string &text);
+  static Result read(const char *&text);
   const ModelInfo &info_;
   std::optional<Metric> metric_;
   std::optional<DataSet> data_;

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kPause(100);
 
 static void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-Meter::Meter() : terminal_(isatty(STDERR_FILENO) != 0) {}
+Meter::Meter(bool silent) : silent_(silent), terminal_(!silent && isatty(STDERR_FILENO) != 0) {}
 
 void Meter::clear() {
   if (shown_)
@@ -41,6 +41,8 @@ void Meter::show(int64_t epoch, int64_t epochs, int64_t done, int64_t all, doubl
 }
 
 void Meter::say(const std::string &line) {
+  if (silent_)
+    return;
   clear();
   print(line + "\n");
 }

@@ -11,7 +11,8 @@ namespace dbc::train {
 
 class Meter {
 public:
-  Meter();
+  /// One that is silent says nothing.
+  explicit Meter(bool silent);
   /// So much of an epoch is done; `loss` is the mean so far, `rate` inputs a second.
   void show(int64_t epoch, int64_t epochs, int64_t done, int64_t all, double loss, double rate,
             const std::string &metric);
@@ -21,7 +22,7 @@ public:
   void clear();
 
 private:
-  bool terminal_;
+  bool silent_, terminal_;
   bool shown_ = false;
   std::chrono::steady_clock::time_point last_;
 };

@@ -111,7 +111,7 @@ std::string Metric::misfit(const std::vector<double> &target) const {
 
 void Metric::clear() { count_ = hits_ = mean_x_ = mean_y_ = moment_xx_ = moment_xy_ = moment_yy_ = 0; }
 
-std::string Metric::add(const Value &result, const std::vector<double> &target) {
+std::vector<double> Metric::numbers_of(const Value &result) const {
   std::vector<double> found;
   if (kind_ == Kind::Accuracy)
     flatten_classes(result, found);
@@ -119,6 +119,10 @@ std::string Metric::add(const Value &result, const std::vector<double> &target) 
     flatten(result.elements[0], found);
   else
     flatten(result, found);
+  return found;
+}
+
+std::string Metric::add(const std::vector<double> &found, const std::vector<double> &target) {
   if (needs_target() && found.size() != target.size())
     return "does not give as many numbers as the " + std::to_string(target.size()) + " to compare with";
   if (std::any_of(found.begin(), found.end(), [](double number) { return std::isnan(number); }))

@@ -38,9 +38,11 @@ public:
 
   /// Begins anew.
   void clear();
-  /// Adds what the entry gave for an input. What is wrong, in words, if that is no number, or other numbers
-  /// than there are in `target`; then nothing is added.
-  std::string add(const Value &result, const std::vector<double> &target);
+  /// What is measured of what the entry gave for an input: all numbers, or classes, in order.
+  std::vector<double> numbers_of(const Value &result) const;
+  /// Adds the numbers of an input. What is wrong, in words, if one is none, or if there are others than in
+  /// `target`; then nothing is added.
+  std::string add(const std::vector<double> &found, const std::vector<double> &target);
   /// Numbers so far.
   double count() const { return count_; }
   /// NaN without inputs, and for pearson where either side is constant. An accuracy is a quotient of two

@@ -44,6 +44,7 @@ template <class Options, class Visit> void for_each_option(Options &o, Visit vis
   visit("weight-decay-of", o.decay_of);
   visit("clip-norm", o.optimizer.clip_norm);
   visit("lazy-rows", o.optimizer.lazy_rows);
+  visit("shard-optimizer", o.shard_optimizer);
   visit("freeze", o.freeze);
   visit("lr", o.rate.base);
   visit("lr-of", o.rate_of);

@@ -8,12 +8,16 @@ if(DBC_IO)
     train/Curves.cpp
     train/DataSet.cpp
     train/DevMetric.cpp
+    train/FileOptions.cpp
+    train/GradientSum.cpp
     train/LeftOut.cpp
     train/Log.cpp
     train/Meter.cpp
     train/Metric.cpp
     train/Options.cpp
     train/ParameterOptions.cpp
+    train/Ranks.cpp
+    train/SharedState.cpp
     train/Trainer.cpp
     train/TrainingLoop.cpp
     train/WholeFiles.cpp)

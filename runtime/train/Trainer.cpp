@@ -10,7 +10,9 @@
 #include <dbc/train/trainer.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -26,6 +28,13 @@ constexpr int kFine = 0, kUserError = 1, kUsage = 2, kInternal = 70;
 int fail(const Status &status, int code) {
   std::fprintf(stderr, "dbc: error: %s\n", status.message.c_str());
   return code;
+}
+
+int exit_code(const Status &status) { return status.code == Code::internal ? kInternal : kUserError; }
+
+/// Whether this rank says what all have in common.
+bool is_first(const Communicator *communicator) {
+  return communicator == nullptr || communicator->rank() == 0;
 }
 
 /// Says what the best epoch is.
@@ -66,39 +75,61 @@ Status find_loss(const ModelInfo &info, const std::string &name, int32_t &loss) 
   return Status();
 }
 
-Trainer::Trainer(const TrainOptions &options, const ModelCode &code)
-    : loop_(std::make_unique<train::TrainingLoop>(options, code)) {}
+Trainer::Trainer(const TrainOptions &options, const ModelCode &code, Communicator *communicator)
+    : communicator_(communicator), loop_(std::make_unique<train::TrainingLoop>(options, code, communicator)) {
+}
 Trainer::~Trainer() = default;
 
 Status Trainer::run() {
   if (std::exchange(ran_, true))
     return io::failure("a trainer runs once", Code::bad_call);
-  return io::guarded([&] {
-    Status status = loop_->prepare();
-    return status.ok() ? loop_->run() : status;
+  Status status = io::guarded([&] {
+    Status prepared = loop_->prepare();
+    return prepared.ok() ? loop_->run() : prepared;
   });
+  // The others would wait for this rank.
+  if (!status.ok() && !loop_->failed_together())
+    communicator_->abort(fail(status, exit_code(status)));
+  return status;
 }
 
 const EpochResult &Trainer::best() const { return loop_->best(); }
 const Weights &Trainer::weights() const { return loop_->weights(); }
 
-int train_main(const TrainOptions &options, const ModelCode &code) {
+int launched_processes() {
+  for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char *text = std::getenv(name)) {
+      int processes = 0;
+      if (std::from_chars(text, text + std::strlen(text), processes).ec == std::errc() && processes > 0)
+        return processes;
+    }
+  return 1;
+}
+
+int train_main(const TrainOptions &options, const ModelCode &code, Communicator *communicator) {
   const Status status = io::guarded([&] {
-    Trainer trainer(options, code);
+    if (communicator == nullptr && launched_processes() > 1)
+      return io::failure("this is one of " + std::to_string(launched_processes()) +
+                             " processes, and each would train for itself; dbc::mpi::train_main, of "
+                             "<dbc/mpi.h>, has them train together",
+                         Code::bad_call);
+    Trainer trainer(options, code, communicator);
     Status trained = trainer.run();
-    return trained.ok() ? print(trainer.best()) : trained;
+    return trained.ok() && is_first(communicator) ? print(trainer.best()) : trained;
   });
   if (status.ok())
     return kFine;
-  return fail(status, status.code == Code::internal ? kInternal : kUserError);
+  return is_first(communicator) ? fail(status, exit_code(status)) : exit_code(status);
 }
 
-int train_main(int argc, char **argv, const ModelCode &code) {
+int train_main(int argc, char **argv, const ModelCode &code, Communicator *communicator) {
   train::report_crashes(argc, argv);
   TrainOptions options;
   const Status status = argc == 2 ? parse_options(argv[1], options)
                                   : io::failure("a trainer has one argument, its options as JSON");
-  return status.ok() ? train_main(options, code) : fail(status, kUsage);
+  if (status.ok())
+    return train_main(options, code, communicator);
+  return is_first(communicator) ? fail(status, kUsage) : kUsage;
 }
 
 } // namespace dbc

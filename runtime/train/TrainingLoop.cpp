@@ -4,17 +4,17 @@
 #include "../io/Result.h"
 #include "Curves.h"
 #include "Digits.h"
+#include "FileOptions.h"
 #include "ParameterOptions.h"
+#include "SharedState.h"
 #include "WholeFiles.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <dbc/io/safetensors.h>
-#include <filesystem>
 #include <numeric>
 #include <random>
-#include <system_error>
 
 namespace dbc::train {
 
@@ -40,9 +40,10 @@ Status bad(const std::string &message) { return failure(message, Code::bad_call)
 
 } // namespace
 
-TrainingLoop::TrainingLoop(const TrainOptions &options, const ModelCode &code)
-    : options_(options), code_(code), info_(*code.info), weights_(info_), batch_(info_), dev_(info_),
-      optimizer_(options.optimizer), rate_(options.rate), left_out_(meter_) {
+TrainingLoop::TrainingLoop(const TrainOptions &options, const ModelCode &code, Communicator *communicator)
+    : options_(options), code_(code), info_(*code.info), ranks_(communicator), weights_(info_), batch_(info_),
+      dev_(info_), optimizer_(options.optimizer), sum_(ranks_, code.f64, options.shard_optimizer),
+      rate_(options.rate), meter_(/*silent=*/!ranks_.is_first()), left_out_(meter_) {
   if (!options.out.empty())
     folder_.emplace(options.out);
 }
@@ -141,33 +142,6 @@ Json TrainingLoop::asked() const {
   return object;
 }
 
-/// The options say which files there are to be, and none takes the place of another.
-Status TrainingLoop::check_files() const {
-  if (!options_.metric.empty() && options_.dev.empty())
-    return bad("--metric is measured on the inputs of --dev, which is not given");
-  const auto same = [](const std::string &a, const std::string &b) { // which need not be there yet
-    std::error_code none;
-    return !a.empty() && !b.empty() &&
-           (std::filesystem::equivalent(a, b, none) ||
-            std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none));
-  };
-  for (const auto &[flag, written] : {std::pair("--log", options_.log), std::pair("--plot", options_.plot)}) {
-    for (const auto &[other, read] : {std::pair("--train", options_.train), std::pair("--dev", options_.dev),
-                                      std::pair("--weights", options_.weights)})
-      if (same(written, read))
-        return bad(std::string(flag) + " would replace the file of " + other);
-    if (folder_)
-      for (const std::string &kept : folder_->files())
-        if (same(written, kept))
-          return bad(std::string(flag) + " would replace " + kept + ", which the training keeps");
-  }
-  if (same(options_.plot, options_.log) || (folder_ && same(options_.plot, folder_->file("log.csv"))))
-    return bad("--plot would replace the log that it draws");
-  if (!options_.plot.empty() && options_.log.empty() && !folder_)
-    return bad("--plot draws the log, which --out or --log keep");
-  return Status();
-}
-
 /// The metric, and the inputs of --train and --dev.
 Status TrainingLoop::read_data() {
   if (Status status = dev_.choose(options_, loss_); !status.ok())
@@ -179,14 +153,8 @@ Status TrainingLoop::read_data() {
   return dev_.read(options_);
 }
 
-/// Opens the folder, goes on with what lies there, and opens the log.
+/// Of the first rank: opens the folder, goes on with what lies there, and opens the log.
 Status TrainingLoop::begin_keeping() {
-  if (!options_.weights.empty()) {
-    std::string text;
-    if (Status status = read_file(options_.weights, text); !status.ok())
-      return status;
-    weights_hash_ = "a file with hash " + hash_of(text);
-  }
   if (!folder_) {
     if (options_.resume)
       return bad("--resume goes on with what lies in the folder of --out, which is not given");
@@ -212,9 +180,12 @@ Status TrainingLoop::begin_keeping() {
   return file.empty() ? Status() : Log::open(file, progress_.log_bytes, log_);
 }
 
-Status TrainingLoop::prepare() {
+/// What each rank does by itself.
+Status TrainingLoop::prepare_alone() {
   if (Status status = check(options_); !status.ok())
     return status;
+  if (options_.shard_optimizer && ranks_.is_alone())
+    return bad("--shard-optimizer goes with several processes, as `mpirun -n 4` starts them; this is one");
   if (Status status = find_loss(info_, options_.loss, loss_); !status.ok())
     return status;
   if (Status status = make_model(); !status.ok())
@@ -228,7 +199,7 @@ Status TrainingLoop::prepare() {
   if (Status status = set_parameters(options_, info_, optimizer_); !status.ok())
     return status;
   warn_of_untrained();
-  if (Status status = check_files(); !status.ok())
+  if (Status status = check_files(options_, folder_ ? &*folder_ : nullptr); !status.ok())
     return status;
   if (Status status = read_data(); !status.ok())
     return status;
@@ -239,23 +210,65 @@ Status TrainingLoop::prepare() {
   rate_.more_is_better = !dev_.is_better(0, 1);
   if (Status status = dbc::check(rate_); !status.ok())
     return status;
-  if (Status status = begin_keeping(); !status.ok())
-    return status;
-  return plot(); // if it cannot be written, that is said before anything is trained
+  if (!options_.weights.empty()) {
+    std::string text;
+    if (Status status = read_file(options_.weights, text); !status.ok())
+      return status;
+    weights_hash_ = "a file with hash " + hash_of(text);
+  }
+  return Status();
 }
 
-Status TrainingLoop::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
+/// All ranks train the same, on the same inputs.
+Status TrainingLoop::compare_ranks() {
+  Json own = asked();
+  own["--epochs"] = options_.epochs;
+  own["--patience"] = options_.patience;
+  own["--checkpoint-every"] = options_.checkpoint_every;
+  own["--shard-optimizer"] = options_.shard_optimizer;
+  return compare(ranks_, own);
+}
+
+/// All ranks begin with what the first one has, which may have read it from a checkpoint.
+Status TrainingLoop::share_start() {
+  if (ranks_.is_alone())
+    return Status();
+  if (Status status = share_state(ranks_, progress_, weights_, optimizer_); !status.ok())
+    return status;
+  return model_.renew(weights_);
+}
+
+Status TrainingLoop::prepare() {
+  if (Status status = ranks_.agree(prepare_alone()); !status.ok())
+    return status;
+  if (Status status = compare_ranks(); !status.ok())
+    return status;
+  if (!ranks_.is_first())
+    folder_.reset();
+  if (Status status = ranks_.agree(ranks_.is_first() ? begin_keeping() : Status()); !status.ok())
+    return status;
+  if (Status status = share_start(); !status.ok())
+    return status;
+  return ranks_.agree(plot()); // if it cannot be written, that is said before anything is trained
+}
+
+/// Fills the batch with lines of `batch` inputs in all.
+Status TrainingLoop::fill(const std::vector<size_t> &lines, size_t batch) {
   reader_->clear(batch_);
   input_numbers_.clear();
-  for (size_t i = begin; i < end; ++i) {
-    if (Status status = reader_->append(train_->line(order[i]), batch_); !status.ok())
+  for (size_t line : lines) {
+    if (Status status = reader_->append(train_->line(line), batch_); !status.ok())
       return status; // it was right when it was read: there is no memory
-    input_numbers_.push_back(static_cast<int64_t>(order[i]));
+    input_numbers_.push_back(static_cast<int64_t>(line));
   }
-  // The mean over the batch of each input's own weight times its loss.
+  // The mean over the inputs of all ranks of each one's own weight times its loss.
   input_weights_ = reader_->weights();
   for (float &weight : input_weights_)
-    weight /= static_cast<float>(end - begin);
+    weight /= static_cast<float>(batch);
+  session_->weigh_losses(input_weights_.data(), static_cast<int32_t>(input_weights_.size()));
+  // What is dropped depends on neither the batch nor on when the training was begun.
+  session_->set_dropout(options_.seed, progress_.step);
+  session_->number_inputs(input_numbers_.data(), static_cast<int32_t>(input_numbers_.size()));
   return Status();
 }
 
@@ -274,81 +287,147 @@ std::optional<std::string> TrainingLoop::not_finite_gradient() const {
   return std::nullopt;
 }
 
-std::optional<std::string> TrainingLoop::find_not_finite(const std::vector<size_t> &order, size_t begin,
-                                                         size_t end) {
+/// Of the run of these lines. They are in the batch; afterwards others may be.
+std::string TrainingLoop::find_not_finite(const std::vector<size_t> &lines) {
+  if (lines.empty())
+    return "";
   const Outputs &outputs = session_->outputs(loss_);
   bool finite = true;
-  for (size_t i = begin; i < end && finite; ++i)
-    finite = std::isfinite(outputs.number(0, i - begin));
+  for (size_t i = 0; i < lines.size() && finite; ++i)
+    finite = std::isfinite(outputs.number(0, i));
   std::optional<std::string> param = not_finite_gradient();
   if (finite && !param)
-    return std::nullopt;
+    return "";
   // Which input is it: each by itself.
-  for (size_t i = begin; i < end; ++i) {
-    if (!fill(order, i, i + 1).ok())
+  for (size_t line : lines) {
+    if (!fill({line}, 1).ok())
       continue; // then it is not found
-    session_->weigh_losses(input_weights_.data(), 1);
-    session_->set_dropout(options_.seed, progress_.step);
-    session_->number_inputs(input_numbers_.data(), 1);
     if (!session_->run(loss_, batch_).ok() || !session_->status(0).ok())
       continue;
     const double loss = session_->outputs(loss_).number(0, 0);
     std::optional<std::string> own = not_finite_gradient();
     if (std::isfinite(loss) && !own)
       continue;
-    if (own)
-      param = own;
-    return "step " + std::to_string(progress_.step + 1) + ": " + train_->name(order[i]) + " has the loss " +
-           general(loss, 6) + (own ? ", and the gradient of `" + *own + "` is not finite" : "");
+    return train_->name(line) + " has the loss " + general(loss, 6) +
+           (own ? ", and the gradient of `" + *own + "` is not finite" : "");
   }
-  return "step " + std::to_string(progress_.step + 1) + ": the gradient of `" + param.value_or("?") +
+  return "the gradient of `" + param.value_or("?") +
          "` over the batch is not finite, though each input's is; the batch begins with " +
-         train_->name(order[begin]);
+         train_->name(lines[0]);
+}
+
+/// The error: what the first of the ranks that finds something says, else `otherwise`.
+Status TrainingLoop::not_finite(const std::vector<size_t> &lines, const std::string &otherwise) {
+  std::vector<std::string> found;
+  if (Status status = ranks_.gather_texts(find_not_finite(lines), found); !status.ok())
+    return status;
+  const auto first = std::find_if(found.begin(), found.end(), [](const auto &text) { return !text.empty(); });
+  const std::string what =
+      first != found.end() ? "step " + std::to_string(progress_.step + 1) + ": " + *first : otherwise;
+  return ranks_.agreed(failure(what + "; training ends, and what was saved stays", Code::bad_input));
+}
+
+/// The lines of a batch that this rank computes, in the batch's order.
+std::vector<size_t> TrainingLoop::own_lines(const std::vector<size_t> &order, size_t begin,
+                                            size_t end) const {
+  std::vector<size_t> lines(order.begin() + static_cast<ptrdiff_t>(begin),
+                            order.begin() + static_cast<ptrdiff_t>(end));
+  if (ranks_.is_alone())
+    return lines;
+  std::vector<int64_t> costs;
+  for (size_t line : lines)
+    costs.push_back(train_->cost(line));
+  std::vector<size_t> own = distribute(costs, ranks_.size())[ranks_.rank()];
+  for (size_t &each : own)
+    each = lines[each];
+  return own;
+}
+
+/// Runs the loss of this rank's lines.
+Status TrainingLoop::compute(const std::vector<size_t> &lines, size_t batch, Computed &computed) {
+  if (lines.empty())
+    return Status();
+  if (Status status = fill(lines, batch); !status.ok())
+    return status;
+  if (Status status = session_->run(loss_, batch_); !status.ok())
+    return status;
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (session_->status(static_cast<int32_t>(i)).ok()) {
+      computed.loss_sum += session_->outputs(loss_).number(0, i);
+      ++computed.inputs;
+    } else {
+      ++computed.left_out;
+    }
+  return Status();
+}
+
+/// Makes of what this rank has computed what all have; names lines that were left out.
+Status TrainingLoop::add_up(const Status &status, const std::vector<size_t> &lines, Computed &computed) {
+  struct Told {
+    Computed computed;
+    int64_t is_failed = 0;
+  };
+  const Told own{computed, status.ok() ? 0 : 1};
+  std::vector<Told> all(static_cast<size_t>(ranks_.size()));
+  if (Status told = ranks_.gather(&own, sizeof own, all.data()); !told.ok())
+    return told;
+  computed = Computed();
+  bool is_failed = false;
+  for (const Told &each : all) {
+    computed.loss_sum += each.computed.loss_sum;
+    computed.inputs += each.computed.inputs;
+    computed.left_out += each.computed.left_out;
+    is_failed |= each.is_failed != 0;
+  }
+  if (is_failed)
+    return ranks_.agree(status);
+  return computed.left_out > 0 ? name_left_out(lines) : Status();
+}
+
+/// By the first rank, which is told of all.
+Status TrainingLoop::name_left_out(const std::vector<size_t> &lines) {
+  Json own = Json::array();
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (const Status &status = session_->status(static_cast<int32_t>(i)); !status.ok())
+      own.push_back({lines[i], status.message});
+  std::vector<std::string> all;
+  if (Status status = ranks_.gather_texts(to_text(own), all); !status.ok())
+    return status;
+  for (const std::string &each : all)
+    for (const Json &line : Json::parse(each))
+      left_out_.add(*train_, line[0].get<size_t>(), line[1].get<std::string>());
+  return Status();
+}
+
+/// The step of the optimizer, after the run.
+Status TrainingLoop::descend(const std::vector<size_t> &lines, bool has_gradient) {
+  static const Outputs none;
+  const Outputs &own = has_gradient ? session_->outputs(loss_) : none;
+  optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
+  const Status status = ranks_.is_alone() ? optimizer_.step(weights_, own)
+                                          : sum_.step(optimizer_, weights_, info_.entries[loss_], own);
+  if (!status.ok())
+    return ranks_.is_alone() || status.code == Code::bad_call ? not_finite(lines, status.message) : status;
+  return model_.renew(weights_, optimizer_);
 }
 
 Status TrainingLoop::step(const std::vector<size_t> &order, size_t begin, size_t end) {
   const auto start = std::chrono::steady_clock::now();
-  if (Status status = fill(order, begin, end); !status.ok())
-    return status;
-  session_->weigh_losses(input_weights_.data(), static_cast<int32_t>(input_weights_.size()));
-  // What is dropped depends on neither the batch nor on when the training was begun.
-  session_->set_dropout(options_.seed, progress_.step);
-  session_->number_inputs(input_numbers_.data(), static_cast<int32_t>(input_numbers_.size()));
-  if (Status status = session_->run(loss_, batch_); !status.ok())
-    return status;
-  if (session_->failed() == static_cast<int32_t>(end - begin)) {
-    for (size_t i = begin; i < end; ++i)
-      left_out_.add(*train_, order[i], session_->status(static_cast<int32_t>(i - begin)).message);
+  const std::vector<size_t> lines = own_lines(order, begin, end);
+  Computed computed;
+  const Status status = compute(lines, end - begin, computed);
+  const bool has_gradient = computed.inputs > 0;
+  if (Status added = add_up(status, lines, computed); !added.ok())
+    return added;
+  if (computed.inputs == 0)
     return Status(); // there is nothing to learn from
-  }
-  double loss_sum = 0;
-  int64_t inputs = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const Status &status = session_->status(static_cast<int32_t>(i - begin));
-    if (!status.ok()) {
-      left_out_.add(*train_, order[i], status.message);
-      continue;
-    }
-    loss_sum += session_->outputs(loss_).number(0, i - begin);
-    ++inputs;
-  }
-  auto not_finite = [&](const Status &status) {
-    std::optional<std::string> found = find_not_finite(order, begin, end);
-    const std::string what =
-        found         ? *found
-        : status.ok() ? "step " + std::to_string(progress_.step + 1) + ": the losses' sum is not finite"
-                      : status.message;
-    return failure(what + "; training ends, and what was saved stays", Code::bad_input);
-  };
-  if (!std::isfinite(loss_sum))
-    return not_finite(Status());
-  optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
-  if (Status status = optimizer_.step(weights_, session_->outputs(loss_)); !status.ok())
-    return not_finite(status);
-  if (Status status = model_.renew(weights_, optimizer_); !status.ok())
-    return status;
-  progress_.loss_sum += loss_sum;
-  progress_.inputs += inputs;
+  if (!std::isfinite(computed.loss_sum))
+    return not_finite(lines,
+                      "step " + std::to_string(progress_.step + 1) + ": the losses' sum is not finite");
+  if (Status descended = descend(lines, has_gradient); !descended.ok())
+    return descended;
+  progress_.loss_sum += computed.loss_sum;
+  progress_.inputs += computed.inputs;
   progress_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Status();
 }
@@ -381,7 +460,7 @@ Status TrainingLoop::run_epoch() {
 
 Status TrainingLoop::measure(double &metric) {
   if (dev_.has_data())
-    return dev_.measure(*session_, batch_, progress_.epoch + 1, left_out_, metric);
+    return dev_.measure(*session_, batch_, ranks_, progress_.epoch + 1, left_out_, metric);
   metric = progress_.loss_sum / static_cast<double>(progress_.inputs);
   return Status();
 }
@@ -401,9 +480,9 @@ Status TrainingLoop::check_weights() const {
 
 Status TrainingLoop::finish_epoch() {
   if (progress_.inputs == 0)
-    return failure(train_->file() + ": no line could be computed", Code::bad_input);
+    return ranks_.agreed(failure(train_->file() + ": no line could be computed", Code::bad_input));
   if (Status status = check_weights(); !status.ok())
-    return status;
+    return ranks_.agreed(status);
   const double loss = progress_.loss_sum / static_cast<double>(progress_.inputs);
   double metric = 0;
   if (Status status = measure(metric); !status.ok())
@@ -419,16 +498,23 @@ Status TrainingLoop::finish_epoch() {
   const bool better =
       !std::isnan(metric) && (progress_.best.epoch == 0 || dev_.is_better(metric, progress_.best.metric));
   progress_.since_best = better ? 0 : progress_.since_best + 1;
-  if (better) {
+  if (better)
     progress_.best = {progress_.epoch, loss, metric};
-    if (folder_)
-      if (Status status = save_weights(folder_->file("best.safetensors"), weights_); !status.ok())
-        return status;
-  }
+  const LogRow row{progress_.epoch, progress_.step, loss, metric, last_rate, epoch_rate_, progress_.seconds};
+  if (Status status = ranks_.agree(keep_epoch(row, inputs, better)); !status.ok())
+    return status;
+  if (Status status = checkpoint(); !status.ok())
+    return status;
+  return ranks_.agree(plot());
+}
+
+/// Of the first rank: the best weights, the log, and a line.
+Status TrainingLoop::keep_epoch(const LogRow &row, int64_t inputs, bool better) {
+  if (better && folder_)
+    if (Status status = save_weights(folder_->file("best.safetensors"), weights_); !status.ok())
+      return status;
   if (log_) {
-    if (Status status = log_->add(
-            {progress_.epoch, progress_.step, loss, metric, last_rate, epoch_rate_, progress_.seconds});
-        !status.ok())
+    if (Status status = log_->add(row); !status.ok())
       return status;
     progress_.log_bytes = log_->bytes();
   }
@@ -437,25 +523,28 @@ Status TrainingLoop::finish_epoch() {
                              : " (" + std::to_string(lines - computed) + " of " + std::to_string(lines) +
                                    " lines left out)";
   };
-  const std::string measured = dev_.has_data() ? ", dev " + dev_.name() + " " + fixed(metric, 4) +
+  const std::string measured = dev_.has_data() ? ", dev " + dev_.name() + " " + fixed(row.metric, 4) +
                                                      left_out(dev_.computed(), dev_.data().size())
                                                : "";
-  meter_.say("epoch " + std::to_string(progress_.epoch) + ": loss " + fixed(loss, 4) +
+  meter_.say("epoch " + std::to_string(row.epoch) + ": loss " + fixed(row.loss, 4) +
              left_out(static_cast<size_t>(inputs), train_->size()) + measured + (better ? " (best)" : "") +
-             ", " + fixed(epoch_rate_, 0) + " inputs/s");
-  if (Status status = checkpoint(); !status.ok())
-    return status;
-  return plot();
+             ", " + fixed(row.inputs_per_second, 0) + " inputs/s");
+  return Status();
 }
 
 Status TrainingLoop::checkpoint() {
   if (Status status = check_weights(); !status.ok())
+    return ranks_.agreed(status);
+  std::optional<Optimizer> whole;
+  if (Status status = sum_.gather_state(optimizer_, weights_, whole); !status.ok())
     return status;
-  return folder_ ? folder_->save(weights_, optimizer_, progress_, asked()) : Status();
+  return ranks_.agree(folder_ ? folder_->save(weights_, whole ? *whole : optimizer_, progress_, asked())
+                              : Status());
 }
 
+/// Of the first rank.
 Status TrainingLoop::plot() const {
-  if (options_.plot.empty())
+  if (options_.plot.empty() || !ranks_.is_first())
     return Status();
   return write_file(options_.plot, draw_curves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
                                                dev_.name(), progress_.best.epoch));

@@ -10,6 +10,7 @@
 #include <dbc/weights.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace dbc {
@@ -48,6 +49,11 @@ struct OptimizerState {
   int64_t steps = 0;   ///< steps with a gradient of this parameter
 };
 
+/// Numbers begin .. end - 1 of a parameter.
+struct ParamRange {
+  size_t begin = 0, end = 0;
+};
+
 /// Changes weights step by step. Keeps its state, as many numbers as weights or twice as many, from the first
 /// step of a parameter on. For one thread at a time.
 ///
@@ -70,6 +76,7 @@ public:
   /// The learning rate of one parameter is that in the options, as a schedule sets it, times `factor`: below
   /// 1 for embeddings that come from elsewhere, mostly. Weight decay of AdamW goes by it too.
   void set_lr_scale(int32_t param, float factor);
+  bool is_frozen(int32_t param) const { return setting_of(param).frozen; }
 
   /// One step down the gradients that a run of a loss has left in `outputs`. Parameters without one stay as
   /// they are. Fails with bad_call, and nothing changes, if there is none at all, if one does not fit its
@@ -78,6 +85,19 @@ public:
   /// gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only, and where
   /// a batch looks up more rows of a table than those before.
   Status step(Weights &weights, const Outputs &outputs);
+  /// The same where `outputs` have a part of the gradient, and `norm` is that of the whole one, which is
+  /// finite.
+  Status step(Weights &weights, const Outputs &outputs, float norm);
+  /// The sum of squares of what is there of gradients, without those of frozen parameters; not finite where
+  /// one of them is not.
+  double sum_of_squares(const Weights &weights, const Outputs &outputs) const;
+  /// Of several optimizers that share a parameter: from now on steps of this one change these numbers of it
+  /// alone, and are given their gradient alone; of a sparse one the rows that lie there, by their numbers in
+  /// the table. State is kept of these numbers; of what there is of the whole parameter the rest is
+  /// forgotten.
+  void set_range(int32_t param, ParamRange range);
+  /// What the others have changed, too: all rows of a parameter, ascending, that change() is to have.
+  void set_changed_rows(int32_t param, const int32_t *rows, int32_t count);
   /// How many steps were made.
   int64_t steps() const { return steps_; }
   /// What the last step has changed of a parameter; before the first one, nothing. Until the next step.
@@ -89,7 +109,8 @@ public:
   /// What is kept of a parameter; of one that had no step yet: nothing, and no steps. Until the next step.
   const OptimizerState &state(int32_t param) const;
   /// Goes on from what steps() and state() of each parameter were, as if this had made those steps. Arrays
-  /// are empty or of their parameter's size; see load_optimizer in io/optimizer.h, which makes sure of it.
+  /// are empty or of their parameter's size, or that of its range; see load_optimizer in io/optimizer.h,
+  /// which makes sure of it.
   void restore(int64_t steps, std::vector<OptimizerState> states);
 
 private:
@@ -97,12 +118,17 @@ private:
     bool frozen = false;
     float weight_decay = -1; ///< negative: that of the options
     float lr_scale = 1;
+    std::optional<ParamRange> range; ///< none: the whole parameter
   };
   Setting &setting(int32_t param);
   Setting setting_of(int32_t param) const;
   Status check(const Weights &weights, const Outputs &outputs) const;
   Status test_finite(const Weights &weights, const Outputs &outputs) const;
   Status norm(const Weights &weights, const Outputs &outputs, float &norm) const;
+  Status clip_and_step(Weights &weights, const Outputs &outputs, float norm);
+  ParamRange range_of(int32_t param, const Weights &weights) const {
+    return setting_of(param).range.value_or(ParamRange{0, weights.size(param)});
+  }
   void make_room(const Weights &weights, const Outputs &outputs);
   bool takes_part(int32_t param, const Outputs &outputs) const {
     return outputs.has_gradient(param) && !setting_of(param).frozen;

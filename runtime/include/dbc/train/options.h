@@ -40,6 +40,7 @@ struct TrainOptions {
   std::string log;              ///< a CSV file, in place of that in `out`
   std::string plot;             ///< an SVG file
   bool resume = false;
+  bool shard_optimizer = false; ///< of several processes: each keeps a part of the optimizer's state
   /// What the model was compiled from and for, as far as that is to be said: a training is not resumed by
   /// another program. `dbc train` gives a hash of the generated code, and the dims that were set.
   std::string program;

@@ -1,0 +1,99 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "Ranks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+namespace dbc::train {
+
+Status Ranks::exchange(const std::vector<SentBytes> &sent, const std::vector<ReceivedBytes> &received) {
+  return is_alone() ? Status() : communicator_->exchange(sent, received);
+}
+
+Status Ranks::gather(const void *own, size_t bytes, void *all) {
+  auto *to = static_cast<unsigned char *>(all);
+  if (bytes > 0)
+    std::memcpy(to + static_cast<size_t>(rank()) * bytes, own, bytes);
+  const std::vector<SentBytes> sent(size(), {own, bytes});
+  std::vector<ReceivedBytes> received;
+  for (size_t r = 0; r < sent.size(); ++r)
+    received.push_back({to + r * bytes, bytes});
+  return exchange(sent, received);
+}
+
+Status Ranks::gather_texts(const std::string &own, std::vector<std::string> &all) {
+  const uint64_t length = own.size();
+  std::vector<uint64_t> lengths(size());
+  if (Status status = gather(&length, sizeof length, lengths.data()); !status.ok())
+    return status;
+  all.assign(size(), own);
+  const std::vector<SentBytes> sent(size(), {own.data(), own.size()});
+  std::vector<ReceivedBytes> received;
+  for (size_t r = 0; r < all.size(); ++r) {
+    all[r].resize(lengths[r]);
+    received.push_back({all[r].data(), all[r].size()});
+  }
+  return exchange(sent, received);
+}
+
+/// In two steps, so that no rank sends more than twice the bytes: each gets a part, and gives it to the
+/// others.
+Status Ranks::broadcast(void *data, size_t bytes) {
+  auto *at = static_cast<unsigned char *>(data);
+  const auto ranks = static_cast<size_t>(size()), own = static_cast<size_t>(rank());
+  const auto begin = [&](size_t r) { return bytes / ranks * r + std::min(bytes % ranks, r); };
+  const auto length = [&](size_t r) { return begin(r + 1) - begin(r); };
+  std::vector<SentBytes> sent(ranks);
+  std::vector<ReceivedBytes> received(ranks);
+  if (own == 0)
+    for (size_t r = 0; r < ranks; ++r)
+      sent[r] = {at + begin(r), length(r)};
+  else
+    received[0] = {at + begin(own), length(own)};
+  if (Status status = exchange(sent, received); !status.ok())
+    return status;
+  for (size_t r = 0; r < ranks; ++r) {
+    sent[r] = r == 0 ? SentBytes() : SentBytes{at + begin(own), length(own)}; // the first one has them all
+    received[r] = own == 0 ? ReceivedBytes() : ReceivedBytes{at + begin(r), length(r)};
+  }
+  return exchange(sent, received);
+}
+
+Status Ranks::agree(const Status &own) {
+  if (is_alone())
+    return own;
+  std::vector<std::string> messages;
+  const std::string text = own.ok() ? std::string() : static_cast<char>(own.code) + own.message;
+  if (Status status = gather_texts(text, messages); !status.ok())
+    return status;
+  for (const std::string &each : messages)
+    if (!each.empty())
+      return agreed(Status::error(static_cast<Code>(each[0]), each.substr(1)));
+  return Status();
+}
+
+std::vector<std::vector<size_t>> distribute(const std::vector<int64_t> &sizes, int32_t ranks) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
+  using Load = std::pair<int64_t, int32_t>; // the size so far, and the rank: of equal ones the first
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (int32_t r = 0; r < ranks; ++r)
+    loads.push({0, r});
+  std::vector<std::vector<size_t>> inputs(ranks);
+  for (size_t input : order) {
+    const auto [load, rank] = loads.top();
+    loads.pop();
+    inputs[rank].push_back(input);
+    loads.push({load + sizes[input], rank});
+  }
+  for (std::vector<size_t> &each : inputs)
+    std::sort(each.begin(), each.end());
+  return inputs;
+}
+
+} // namespace dbc::train
