@@ -24,11 +24,11 @@ auto all(const LearningRate &r) {
 auto all(const TrainOptions &o) {
   const auto &[loss, train, dev, metric, target, weights, batch, epochs, seed, threads, optimizer, rate,
                every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out, log, plot, resume,
-               program, dims] = o;
+               shard_optimizer, program, dims] = o;
   return std::tuple_cat(std::tie(loss, train, dev, metric, target, weights, batch, epochs, seed, threads),
                         all(optimizer), all(rate),
                         std::tie(every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out,
-                                 log, plot, resume, program, dims));
+                                 log, plot, resume, shard_optimizer, program, dims));
 }
 
 /// No member has its default.
@@ -70,6 +70,7 @@ TrainOptions unusual() {
   o.log = "log.csv";
   o.plot = "plot.svg";
   o.resume = true;
+  o.shard_optimizer = true;
   o.program = "00ff";
   o.dims = {{"d", 3}, {"vocab", -1}};
   return o;

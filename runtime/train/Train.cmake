@@ -32,7 +32,7 @@ if(DBC_IO)
     $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
 
   if(BUILD_TESTING)
-    add_executable(dbc_train_tests tests/train_files.cpp tests/train_options.cpp)
+    add_executable(dbc_train_tests tests/train_files.cpp tests/train_options.cpp tests/train_ranks.cpp)
     dbc_warnings(dbc_train_tests)
     target_include_directories(dbc_train_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/train)
     target_include_directories(dbc_train_tests SYSTEM PRIVATE
