@@ -3,6 +3,7 @@
 # What find_package(dbc) finds, in this build tree and, laid out alike, where it is installed. It has components, and so has
 # what is installed and what `cpack` packs (a Debian package each, dbc-<component>):
 #   runtime    dbc::runtime, dbc::runtime_io, dbc::trainer, and their headers: what a compiled model needs
+#   mpi        dbc::mpi and its header, where dbc was built with MPI
 #   cuda       the headers of models compiled with --target cuda
 #   compiler   dbc::dbc, dbc_add_model, and all that dbc reads
 set(package lib/cmake/dbc)
@@ -21,7 +22,16 @@ set_target_properties(dbc_trainer PROPERTIES EXPORT_NAME trainer)
 install(TARGETS dbc_runtime dbc_runtime_io dbc_trainer EXPORT dbcRuntime ARCHIVE DESTINATION lib COMPONENT runtime)
 install(TARGETS dbc EXPORT dbcCompiler RUNTIME DESTINATION bin COMPONENT compiler)
 install(TARGETS dbc-opt dbc-lsp RUNTIME DESTINATION bin COMPONENT compiler)
-foreach(component Runtime Compiler)
+set(exports Runtime Compiler)
+set(packed runtime cuda compiler)
+if(TARGET dbc_mpi)
+  set_target_properties(dbc_mpi PROPERTIES EXPORT_NAME mpi)
+  install(TARGETS dbc_mpi EXPORT dbcMpi ARCHIVE DESTINATION lib COMPONENT mpi)
+  install(FILES runtime/include/dbc/mpi.h DESTINATION include/dbc COMPONENT mpi)
+  list(APPEND exports Mpi)
+  list(APPEND packed mpi)
+endif()
+foreach(component ${exports})
   string(TOLOWER ${component} installed)
   install(EXPORT dbc${component} NAMESPACE dbc:: DESTINATION ${package} COMPONENT ${installed})
   export(EXPORT dbc${component} NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/dbc${component}.cmake)
@@ -29,7 +39,7 @@ endforeach()
 
 # The runtime's headers, and what dbc reads: the library of modules, templates of projects, the constants of devices and the
 # manual (driver/surroundings/Surroundings.cpp looks for them).
-install(DIRECTORY runtime/include/dbc DESTINATION include COMPONENT runtime PATTERN cuda EXCLUDE)
+install(DIRECTORY runtime/include/dbc DESTINATION include COMPONENT runtime PATTERN cuda EXCLUDE PATTERN mpi.h EXCLUDE)
 install(DIRECTORY runtime/include/dbc/cuda DESTINATION include/dbc COMPONENT cuda)
 install(DIRECTORY dsl/lib dsl/templates cost/devices DESTINATION share/dbc COMPONENT compiler)
 install(FILES dsl/REFERENCE.md driver/report/report.html DESTINATION share/dbc COMPONENT compiler)
@@ -43,7 +53,7 @@ configure_file(cmake/dbc-runtime.pc.in ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-r
 install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc DESTINATION lib/pkgconfig COMPONENT runtime)
 
 set(CPACK_GENERATOR DEB)
-set(CPACK_COMPONENTS_ALL runtime cuda compiler)
+set(CPACK_COMPONENTS_ALL ${packed})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_CONTACT "the dbc authors")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -52,10 +62,13 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME dbc-runtime)
 set(CPACK_DEBIAN_CUDA_PACKAGE_NAME dbc-cuda)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME dbc-compiler)
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME dbc-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), libopenmpi-dev, openmpi-bin")
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), dbc-cuda (= ${PROJECT_VERSION}), g++")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SHLIBDEPS ON) # of LLVM, MLIR, ANTLR and libzip
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "what models compiled by dbc need: libraries and headers")
+set(CPACK_COMPONENT_MPI_DESCRIPTION "the library that trains models over the processes of MPI")
 set(CPACK_COMPONENT_CUDA_DESCRIPTION "headers of models that dbc compiled for GPUs")
 set(CPACK_COMPONENT_COMPILER_DESCRIPTION "dbc, which compiles models of one input to C++ and CUDA for batches")
 set(CPACK_STRIP_FILES ON)

@@ -1,6 +1,6 @@
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
-# find_package(dbc [COMPONENTS runtime compiler cuda]): all that is there where none is named.
+# find_package(dbc [COMPONENTS runtime compiler cuda mpi]): all that is there where none is named.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/dbcRuntime.cmake)
@@ -8,6 +8,7 @@ set(dbc_runtime_FOUND TRUE)
 foreach(file dbcCompiler DbcAddModel)
   include(${CMAKE_CURRENT_LIST_DIR}/${file}.cmake OPTIONAL RESULT_VARIABLE dbc_compiler_FOUND)
 endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/dbcMpi.cmake OPTIONAL RESULT_VARIABLE dbc_mpi_FOUND)
 get_target_property(_dbc_include dbc::runtime INTERFACE_INCLUDE_DIRECTORIES)
 find_path(_dbc_cuda dbc/cuda/context.h PATHS ${_dbc_include} NO_DEFAULT_PATH NO_CACHE)
 if(_dbc_cuda)

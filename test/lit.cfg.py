@@ -4,7 +4,7 @@
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS),
-# `httplib` (the example that serves, which needs cpp-httplib), `jsonschema` (the package for some Python), `chromium` (a browser),
+# `mpi` (dbc is built with MPI, whose launcher is there), `httplib` (the example that serves, which needs cpp-httplib), `jsonschema` (the package for some Python), `chromium` (a browser),
 # `python-package` (the Python package is built, and its Python has
 # NumPy), `python-torch` (and PyTorch), `scikit-build` (and what makes its wheel).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
@@ -107,6 +107,12 @@ if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("gpu")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):
     config.available_features.add("bench")
+if shutil.which("mpirun") and os.path.exists(os.path.join(config.dbc_build_root, "runtime", "libdbc_mpi.a")) and not config.dbc_sanitize:
+    config.available_features.add("mpi")
+    # Tests may run as root, have more processes than processors, and be in a container that forbids to read other processes' memory.
+    for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe"):
+        config.environment["OMPI_" + name] = "1"
+    config.environment["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
 if os.path.exists(os.path.join(config.dbc_build_root, "examples", "serve", "serve")):
     config.available_features.add("httplib")
 
