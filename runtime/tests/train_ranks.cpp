@@ -25,7 +25,7 @@ using Random = std::mt19937;
 size_t below(Random &random, size_t bound) { return random() % bound; }
 
 TEST(Ranks, GatherBroadcastAndAgree) {
-  for (int32_t size : {1, 2, 3, 5})
+  for (int32_t size : {1, 2, 3, 5, 8})
     ThreadRanks::run(size, [&](Communicator &communicator) {
       Ranks ranks(&communicator);
       const int32_t own = 10 * ranks.rank();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -14,15 +13,26 @@ Status Ranks::exchange(const std::vector<SentBytes> &sent, const std::vector<Rec
   return is_alone() ? Status() : communicator_->exchange(sent, received);
 }
 
+/// By Bruck's algorithm: each time a rank receives as much as it has from one that is as far behind it, so
+/// that for R ranks there are log R messages one after the other, not R - 1 of each.
 Status Ranks::gather(const void *own, size_t bytes, void *all) {
-  auto *to = static_cast<unsigned char *>(all);
+  const int32_t ranks = size(), self = rank();
+  gathered_.resize(bytes * static_cast<size_t>(ranks)); // of this rank, of the next one, and so on
   if (bytes > 0)
-    std::memcpy(to + static_cast<size_t>(rank()) * bytes, own, bytes);
-  const std::vector<SentBytes> sent(size(), {own, bytes});
-  std::vector<ReceivedBytes> received;
-  for (size_t r = 0; r < sent.size(); ++r)
-    received.push_back({to + r * bytes, bytes});
-  return exchange(sent, received);
+    std::memcpy(gathered_.data(), own, bytes);
+  for (int32_t have = 1; have < ranks; have *= 2) {
+    const size_t more = static_cast<size_t>(std::min(have, ranks - have)) * bytes;
+    std::vector<SentBytes> sent(ranks);
+    std::vector<ReceivedBytes> received(ranks);
+    sent[(self + ranks - have) % ranks] = {gathered_.data(), more};
+    received[(self + have) % ranks] = {gathered_.data() + static_cast<size_t>(have) * bytes, more};
+    if (Status status = exchange(sent, received); !status.ok())
+      return status;
+  }
+  for (int32_t r = 0; bytes > 0 && r < ranks; ++r)
+    std::memcpy(static_cast<char *>(all) + static_cast<size_t>((self + r) % ranks) * bytes,
+                gathered_.data() + static_cast<size_t>(r) * bytes, bytes);
+  return Status();
 }
 
 Status Ranks::gather_texts(const std::string &own, std::vector<std::string> &all) {
@@ -77,19 +87,20 @@ Status Ranks::agree(const Status &own) {
 }
 
 std::vector<std::vector<size_t>> distribute(const std::vector<int64_t> &sizes, int32_t ranks) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
+  std::vector<std::pair<int64_t, size_t>> order; // the largest first, of equal ones in their order
+  for (size_t i = 0; i < sizes.size(); ++i)
+    order.emplace_back(-sizes[i], i);
+  std::sort(order.begin(), order.end());
   using Load = std::pair<int64_t, int32_t>; // the size so far, and the rank: of equal ones the first
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int32_t r = 0; r < ranks; ++r)
     loads.push({0, r});
   std::vector<std::vector<size_t>> inputs(ranks);
-  for (size_t input : order) {
+  for (const auto &[size, input] : order) {
     const auto [load, rank] = loads.top();
     loads.pop();
     inputs[rank].push_back(input);
-    loads.push({load + sizes[input], rank});
+    loads.push({load - size, rank});
   }
   for (std::vector<size_t> &each : inputs)
     std::sort(each.begin(), each.end());

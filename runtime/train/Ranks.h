@@ -43,6 +43,7 @@ public:
 
 private:
   Communicator *communicator_;
+  std::string gathered_; ///< memory of gather()
   bool is_agreed_ = false;
 };
 
