@@ -87,20 +87,33 @@ Status Ranks::agree(const Status &own) {
 }
 
 std::vector<std::vector<size_t>> distribute(const std::vector<int64_t> &sizes, int32_t ranks) {
+  constexpr size_t kByLoad = 4; // so many of the smallest inputs of a rank even out what the others have left
   std::vector<std::pair<int64_t, size_t>> order; // the largest first, of equal ones in their order
+  order.reserve(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i)
     order.emplace_back(-sizes[i], i);
   std::sort(order.begin(), order.end());
-  using Load = std::pair<int64_t, int32_t>; // the size so far, and the rank: of equal ones the first
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-  for (int32_t r = 0; r < ranks; ++r)
-    loads.push({0, r});
-  std::vector<std::vector<size_t>> inputs(ranks);
-  for (const auto &[size, input] : order) {
-    const auto [load, rank] = loads.top();
-    loads.pop();
-    inputs[rank].push_back(input);
-    loads.push({load - size, rank});
+  const auto all = static_cast<size_t>(ranks);
+  std::vector<std::vector<size_t>> inputs(all);
+  using Load = std::pair<int64_t, size_t>; // the size so far, and the rank: of equal ones the first
+  std::vector<Load> loads(all);
+  for (size_t r = 0; r < all; ++r)
+    loads[r].second = r;
+  const auto give = [&](Load &load, size_t at) {
+    inputs[load.second].push_back(order[at].second);
+    load.first -= order[at].first;
+  };
+  const size_t rounds = order.size() / all;
+  size_t at = 0;
+  for (size_t round = kByLoad; round < rounds; ++round) // forth and back
+    for (size_t i = 0; i < all; ++i, ++at)
+      give(loads[round % 2 == 0 ? i : all - 1 - i], at);
+  for (std::priority_queue<Load, std::vector<Load>, std::greater<>> least(std::greater<>(), std::move(loads));
+       at < order.size(); ++at) {
+    Load load = least.top();
+    least.pop();
+    give(load, at);
+    least.push(load);
   }
   for (std::vector<size_t> &each : inputs)
     std::sort(each.begin(), each.end());
