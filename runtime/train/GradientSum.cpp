@@ -40,15 +40,21 @@ template <class Real> void add(const Real *__restrict from, size_t count, Real *
     to[i] += from[i];
 }
 
-/// Adds rows to those of a sum, which has all of them; both ascend.
+/// Adds rows to those of a sum, which has all of them, or begins these; both ascend. `begun` says which of
+/// the sum's rows were.
 template <class Real>
 void add_to_rows(const int32_t *rows, int64_t count, const Real *values, size_t width, const IndexArray &all,
-                 Real *to) {
+                 std::vector<bool> &begun, Real *to) {
   size_t at = 0;
   for (int64_t r = 0; r < count; ++r) {
     while (all[at] != rows[r])
       ++at;
-    add(values + static_cast<size_t>(r) * width, width, to + at * width);
+    const Real *from = values + static_cast<size_t>(r) * width;
+    if (begun[at])
+      add(from, width, to + at * width);
+    else
+      copy(from, width, to + at * width);
+    begun[at] = true;
   }
 }
 
@@ -195,9 +201,9 @@ void GradientSum::add_sparse(int32_t param, const Weights &weights, const Output
   rows_.resize(static_cast<size_t>(std::unique(rows_.data(), rows_.data() + rows_.size()) - rows_.data()));
   Real *to = owned_.sparse_gradient<Real>(param, rows_.data(), static_cast<int32_t>(rows_.size()),
                                           parts_[param].width);
-  std::fill_n(to, rows_.size() * width, Real(0));
+  std::vector<bool> begun(rows_.size());
   for (const Given &each : given)
-    add_to_rows(each.rows, each.count, each.values, width, rows_, to);
+    add_to_rows(each.rows, each.count, each.values, width, rows_, begun, to);
 }
 
 /// The sum of this rank's parts.
