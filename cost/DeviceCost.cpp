@@ -5,6 +5,7 @@
 #include "llvm/Support/Format.h"
 #include <algorithm>
 #include <cmath>
+#include <dbc/counted.h>
 #include <dbc/cuda/arrays.h>
 
 namespace dbc::cost {
@@ -244,8 +245,7 @@ void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramS
   line("with the start of a batch", "", "", prediction.us);
   const DevicePath choice = prediction.choice();
   out << "  the choice is " << nameOf(choice) << ", " << meaningOf(choice) << ": "
-      << prediction.launches[size_t(choice)]
-      << (prediction.launches[size_t(choice)] == 1 ? " launch, " : " launches, ")
+      << counted(prediction.launches[size_t(choice)], "launch", "launches") << ", "
       << (choice == DevicePath::Loops && prediction.blockGroups > 1
               ? "inputs distributed to " + std::to_string(prediction.blockGroups) + " block groups, "
               : std::string())

@@ -14,6 +14,7 @@
 #include "oracle/Describe.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dbc/counted.h>
 #include <dbc/io/profile.h>
 
 namespace dbc::driver {
@@ -159,8 +160,8 @@ private:
 static void print(llvm::raw_ostream &out, const PredictedProfile &predicted) {
   out << "predicted for " << predicted.device << " with " << predicted.measured_constants << " of "
       << predicted.constants << " constants measured, on the path taken, " << predicted.path << ": "
-      << llvm::format("%.1f", predicted.us) << " us for " << predicted.batches
-      << (predicted.batches == 1 ? " batch" : " batches") << " without copies\n"
+      << llvm::format("%.1f", predicted.us) << " us for " << counted(predicted.batches, "batch", "batches")
+      << " without copies\n"
       << (predicted.measured_on == "cpu"
               ? "measured on the CPU, which ran the kernels thread by thread: these are no times of a GPU\n"
               : "measured on the GPU, each launch by itself: the wait for its end is part of its time\n");
@@ -200,7 +201,7 @@ Exit runCommand(const Options &options) {
   const RunProfile &profile = runner.profile;
   const PredictedProfile *predicted = runner.prediction();
   if (options.model.verbose && !options.profile)
-    llvm::errs() << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
+    llvm::errs() << counted(profile.nodes, "node") << ", " << profile.schedule_ns << " ns scheduling, "
                  << profile.compute_ns << " ns computing\n";
   if (options.profile)
     llvm::errs() << profile_table(profile, predicted);

@@ -21,6 +21,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
+#include <dbc/counted.h>
 #include <iostream>
 
 namespace dbc::driver {
@@ -147,8 +148,8 @@ void sayUnused(Job &job, bool asModules) {
           .hint(nearestParam(job, t));
   }
   if (count > most)
-    job.diagnostics.warning({}, std::to_string(count - most) + " more tensors of `" + job.path +
-                                    "` are not used");
+    job.diagnostics.warning({}, counted(count - most, "more tensor") + " of `" + job.path +
+                                    (count - most == 1 ? "` is not used" : "` are not used"));
 }
 
 /// Reads a mapping, which is at once printed what is wrong with, and finds the tensors behind it. A proposal
@@ -249,7 +250,7 @@ std::string nansOf(const ParamInfo &param, const Elements &elements) {
   return first == end ? ""
                       : "`" + param.name + "` is not all numbers: NaN are " +
                             std::to_string(std::count_if(first, end, isNan)) + " of " +
-                            std::to_string(elements.size()) + " elements, the first is element " +
+                            counted(elements.size(), "element") + ", the first is element " +
                             std::to_string(first - begin);
 }
 
@@ -285,7 +286,7 @@ Exit writeWeights(const Options &options, Job &job, const Mapping &mapping) {
     return kUserError;
   }
   if (options.model.verbose)
-    llvm::errs() << "dbc: " << tensors.size() << " params in " << options.output << ", " << mapped
+    llvm::errs() << "dbc: " << counted(tensors.size(), "param") << " in " << options.output << ", " << mapped
                  << " of them written as they lie in " << options.from << "\n";
   return kFine;
 }

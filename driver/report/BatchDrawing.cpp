@@ -1,14 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/report/BatchDrawing.h"
+#include <dbc/counted.h>
 
 namespace dbc::driver {
 
 constexpr int64_t kMostNodes = 300, kMostInputs = 60;
-
-static std::string counted(int64_t count, const std::string &what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 void BatchDrawing::add(const Batch &batch, const std::vector<bool> &failed) {
   for (int32_t number = 0; number < batch.inputs(); ++number) {
@@ -52,7 +49,7 @@ std::string BatchDrawing::words() const {
     words += " Of the first one the " + std::to_string(kMostNodes) +
              " nodes are drawn that are nearest to its arguments.";
   if (failed_ > 0)
-    words += " " + counted(failed_, "input") + (failed_ == 1 ? " is" : " are") + " left out for " +
+    words += " " + counted(failed_, "input is", "inputs are") + " left out for " +
              (failed_ == 1 ? "its error." : "their errors.");
   if (inputs_ - failed_ > drawn)
     words += " Left out, as a drawing has at most " + std::to_string(kMostNodes) + " nodes and " +

@@ -5,6 +5,7 @@
 #include "driver/report/StageReport.h"
 #include "ir/Kernel/LargeM.h"
 #include "llvm/ADT/STLExtras.h"
+#include <dbc/counted.h>
 #include <dbc/cuda/arrays.h>
 #include <dbc/cuda/blas.h>
 
@@ -114,18 +115,18 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
           << "in an order of its own: bits may depend on the batch\n";
       continue;
     }
-    auto either = [&](int64_t small, int64_t large) {
-      return std::to_string(small) + (kernel.largeM > 0 ? " or " + std::to_string(large) : "");
+    auto either = [&](int64_t small, int64_t large, const char *what) {
+      return kernel.largeM > 0 ? std::to_string(small) + " or " + counted(large, what) : counted(small, what);
     };
-    out << "  " << kernel.name << ": " << either(kernel.rows, kernel.largeM) << " rows a block of threads";
+    out << "  " << kernel.name << ": " << either(kernel.rows, kernel.largeM, "row") << " a block of threads";
     if (kernel.tiles > 1)
       out << ", " << kernel.tiles << " tiles";
     if (kernel.largeMTiles > 1)
       out << ", of which a block of " << kernel.largeM << " rows has " << kernel.largeMTiles << " at once";
-    out << ", " << either(kernel.shared, kernel.largeMShared) << " bytes shared";
+    out << ", " << either(kernel.shared, kernel.largeMShared, "byte") << " shared";
     if (kernel.global > 0)
-      out << " and " << kernel.global << " bytes of global memory, as they do not fit";
-    out << ", at most " << either(kernel.registers, kernel.largeMRegisters) << " registers a thread";
+      out << " and " << counted(kernel.global, "byte") << " of global memory, as they do not fit";
+    out << ", at most " << either(kernel.registers, kernel.largeMRegisters, "register") << " a thread";
     out << (kernel.byRow ? "; partly one thread a row" : "")
         << (kernel.byWarp ? "; partly one warp a row" : "") << "; launched " << kernel.launch << "\n";
     for (const ProductReport &product : kernel.products) {
@@ -133,10 +134,11 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
       if (product.instruction.empty())
         out << "one number at a time, not on the tensor cores";
       else
-        out << "on the tensor cores, " << product.instruction << ", in " << product.slices
-            << (product.slices == 1 ? " split-K slice" : " split-K slices");
+        out << "on the tensor cores, " << product.instruction << ", in "
+            << counted(product.slices, "split-K slice");
       if (product.residentBytes > 0)
-        out << "; resident in each block's shared memory, " << product.residentBytes << " bytes of it";
+        out << "; resident in each block's shared memory, " << counted(product.residentBytes, "byte")
+            << " of it";
       out << "\n";
     }
   }
@@ -199,16 +201,16 @@ static std::string inWords(const MemoryPlan::Term &term) {
   if (term.count == "nodes")
     return "node" + of;
   if (term.count == "elements")
-    return "element" + of + (term.level < 0 ? "" : " behind " + std::to_string(term.level) + " lists");
-  return "block of " + std::to_string(term.rows) + " rows" + of +
+    return "element" + of + (term.level < 0 ? "" : " behind " + counted(term.level, "list"));
+  return "block of " + counted(term.rows, "row") + of +
          (term.tiles > 1 ? " and each of " + std::to_string(term.tiles) + " tiles" : "") + ", at most " +
-         std::to_string(term.most) + " blocks";
+         counted(term.most, "block");
 }
 
 void print(llvm::raw_ostream &out, const MemoryPlan &plan, const MemoryPlan::Entry &entry) {
-  out << "  memory: " << plan.model << " bytes of the model; of a batch " << plan.fixed
-      << " bytes, and each of " << entry.arrays.size() << " arrays rounded up to " << plan.line
-      << " bytes:\n";
+  out << "  memory: " << counted(plan.model, "byte") << " of the model; of a batch "
+      << counted(plan.fixed, "byte") << ", and each of " << counted(entry.arrays.size(), "array")
+      << " rounded up to " << plan.line << " bytes:\n";
   std::vector<std::pair<std::string, int64_t>> sums; // of arrays that nothing shares
   for (const MemoryPlan::Array &array : entry.arrays) {
     if (array.largest.size() != 1)
@@ -221,13 +223,13 @@ void print(llvm::raw_ostream &out, const MemoryPlan &plan, const MemoryPlan::Ent
       same->second += array.largest[0].bytes;
   }
   for (const auto &[words, bytes] : sums)
-    out << "    " << bytes << " bytes for each " << words << "\n";
+    out << "    " << counted(bytes, "byte") << " for each " << words << "\n";
   for (const MemoryPlan::Array &array : entry.arrays) {
     if (array.largest.size() == 1)
       continue;
     out << "    the most of";
     for (const auto &[number, term] : llvm::enumerate(array.largest))
-      out << (number > 0 ? "; " : " ") << term.bytes << " bytes for each " << inWords(term);
+      out << (number > 0 ? "; " : " ") << counted(term.bytes, "byte") << " for each " << inWords(term);
     out << "\n";
   }
 }

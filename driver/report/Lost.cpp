@@ -2,6 +2,7 @@
 //
 // What a model loses, with what would mend it.
 #include "driver/report/StageReport.h"
+#include <dbc/counted.h>
 
 namespace dbc::driver {
 
@@ -38,7 +39,7 @@ void findLost(ProgramReport &program, llvm::StringRef recompute) {
       bytes += kept.bytes;
     if (bytes > 0)
       program.lost.push_back({"kept", stage.name,
-                              "`" + stage.name + "` keeps " + std::to_string(bytes) + " bytes a row",
+                              "`" + stage.name + "` keeps " + counted(bytes, "byte") + " a row",
                               stage.location, "the gradient is computed from them", mendOfKept(recompute)});
   }
 }

@@ -17,6 +17,7 @@
 #include "oracle/Describe.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dbc/counted.h>
 #include <dbc/io/profile.h>
 
 namespace dbc::driver {
@@ -147,8 +148,8 @@ static Exit count(const Options &options, ModelUnit &unit, Report &report) {
   const EntryInfo &info = loaded.info().entries[entry];
   report.json["run"] = profileJson(profile, info, inputs, batches);
   if (!options.json)
-    llvm::outs() << "\n`" << info.name << "` on " << inputs << " inputs, " << profile.nodes << " nodes, in "
-                 << batches << (batches == 1 ? " batch" : " batches") << ":\n"
+    llvm::outs() << "\n`" << info.name << "` on " << counted(inputs, "input") << ", "
+                 << counted(profile.nodes, "node") << ", in " << counted(batches, "batch", "batches") << ":\n"
                  << profile_table(profile);
   if (!wrong.ok()) {
     printError(wrong.message);

@@ -135,7 +135,8 @@ private:
       return "each input";
     case kernel::IndexSetKind::Model:
       if (auto extent = indexSet.getExtent())
-        return "each of the " + std::to_string(*extent) + " values of `" +
+        return (*extent == 1 ? "the one value of `"
+                             : "each of the " + std::to_string(*extent) + " values of `") +
                cast<StringAttr>(indexSet.getIndexArrays()[0]).getValue().str() + "`, when the model is made";
       return "the model, when it is made";
     case kernel::IndexSetKind::Instances: {

@@ -4,6 +4,7 @@
 #include "driver/report/StageReport.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
+#include <dbc/counted.h>
 #include <dbc/schedule.h>
 
 using namespace mlir;
@@ -61,7 +62,7 @@ static void printStage(llvm::raw_ostream &out, const StageReport &stage) {
     out << "    " << access.what << " `" << access.array << "` (" << access.access << ", " << access.location
         << "): " << access.why << "\n";
   for (const KeptReport &kept : stage.kept)
-    out << "    keeps `" << kept.array << "` for the gradient, " << kept.bytes << " bytes a row\n";
+    out << "    keeps `" << kept.array << "` for the gradient, " << counted(kept.bytes, "byte") << " a row\n";
 }
 
 /// Bytes that the gradient needs of each row, by what there is a row for.
@@ -71,18 +72,18 @@ static void printKept(llvm::raw_ostream &out, const std::vector<StageReport> &st
     for (const KeptReport &kept : stage.kept)
       bytes[stage.rows] += kept.bytes;
   for (auto [rows, each] : bytes)
-    out << "  kept for the gradient: " << each << " bytes for " << rows << "\n";
+    out << "  kept for the gradient: " << counted(each, "byte") << " for " << rows << "\n";
 }
 
 void print(llvm::raw_ostream &out, const ProgramReport &program, bool all) {
-  out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size()
-      << " stages\n";
+  out << (program.loss ? "loss `" : "entry `") << program.entry
+      << "`: " << counted(program.stages.size(), "stage") << "\n";
   for (const TableReport &table : program.tables)
     out << "  table of `" << table.cell << "` (" << table.location << "): a slot for " << slotWords(table)
         << "; " << KeyTable::kBytes << " bytes a slot\n";
   for (const MemoryReport &memory : program.memory)
-    out << "  memory: " << memory.bytes << " bytes for " << memory.rows << ", kept " << keptWords(memory)
-        << "\n";
+    out << "  memory: " << counted(memory.bytes, "byte") << " for " << memory.rows << ", kept "
+        << keptWords(memory) << "\n";
   if (all) {
     for (const StageReport &stage : program.stages)
       printStage(out, stage);
@@ -91,8 +92,8 @@ void print(llvm::raw_ostream &out, const ProgramReport &program, bool all) {
     printKept(out, program.stages);
   }
   for (const KeptReport &array : program.recomputed)
-    out << "  the gradient finds `" << array.array << "` again, in place of keeping " << array.bytes
-        << " bytes a row\n";
+    out << "  the gradient finds `" << array.array << "` again, in place of keeping "
+        << counted(array.bytes, "byte") << " a row\n";
   for (const RepeatReport &repeat : program.repeats)
     out << "  repeated: " << repeat.what << ", at " << repeat.location << ", for each " << repeat.variables
         << " of " << repeat.binder << ", which it does not use: " << repeat.why << "\n";

@@ -8,6 +8,7 @@
 #include "runtime/io/Nearest.h"
 #include <algorithm>
 #include <cassert>
+#include <dbc/counted.h>
 
 namespace dbc::driver {
 
@@ -268,8 +269,8 @@ private:
     const int64_t gates = static_cast<int64_t>(expr.from.size());
     if (shape[*axis] % gates != 0)
       return wrong(expr, operands,
-                   "axis " + std::to_string(*axis) + " has " + std::to_string(shape[*axis]) +
-                       " elements, not " + std::to_string(gates) + " gates of equal size");
+                   "axis " + std::to_string(*axis) + " has " + counted(shape[*axis], "element") + ", not " +
+                       counted(gates, "gate") + " of equal size");
     shape[*axis] = shape[*axis] / gates * static_cast<int64_t>(expr.to.size());
     return shape;
   }
@@ -324,7 +325,7 @@ void sayMisfit(const MapEntry &entry, const ParamInfo &param, const Shape &shape
                          shownTensor(tensor.dtype, tensor.extents));
     }
   if (tensors.size() > mostNotes && entry.value.kind != Kind::Tensor)
-    error.note({}, "and " + std::to_string(tensors.size() - mostNotes) + " more tensors");
+    error.note({}, "and " + counted(tensors.size() - mostNotes, "more tensor"));
   const MapExpr turned = operation(Kind::Transpose, {entry.value});
   const bool isTransposed = entry.value.kind == Kind::Transpose;
   if (shapeOf(turned, source, param.extents) == param.extents)

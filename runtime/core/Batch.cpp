@@ -4,6 +4,7 @@
 // built in BatchLists.cpp, checks are in BatchValidate.cpp.
 #include "BatchData.h"
 
+#include <dbc/counted.h>
 #include <dbc/messages.h>
 
 #include <algorithm>
@@ -318,8 +319,8 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     return nullptr;
   }
   if (count != SIZE_MAX && count != static_cast<size_t>(c.info.extent)) {
-    wrong(input_of(table, row), "`" + c.info.name + "`: " + std::to_string(count) +
-                                    " numbers are given, but " + (depth > 0 ? "an element has " : "it has ") +
+    wrong(input_of(table, row), "`" + c.info.name + "`: " + counted(count, "number is", "numbers are") +
+                                    " given, but " + (depth > 0 ? "an element has " : "it has ") +
                                     std::to_string(c.info.extent));
     return nullptr;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <dbc/counted.h>
 
 namespace dbc {
 
@@ -186,9 +187,9 @@ Batch::Column *Batch::pushable(Assignable assignable, size_t count, const void *
     return nullptr;
   }
   if (count != static_cast<size_t>(c.info.extent)) {
-    wrong(input_of(open_.table, open_row_), "`" + c.info.name + "`: " + std::to_string(count) +
-                                                " numbers are given, but an element has " +
-                                                std::to_string(c.info.extent));
+    wrong(input_of(open_.table, open_row_),
+          "`" + c.info.name + "`: " + counted(count, "number is", "numbers are") +
+              " given, but an element has " + std::to_string(c.info.extent));
     return nullptr;
   }
   if (values == nullptr) {

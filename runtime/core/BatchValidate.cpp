@@ -5,6 +5,7 @@
 // proportional to its size.
 #include "BatchData.h"
 
+#include <dbc/counted.h>
 #include <dbc/messages.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ Status Batch::check_sizes(int32_t table, int32_t column) const {
     if (!c.view.lists[level].begin)
       return wrong("no offsets of level " + std::to_string(level) + " are given");
     if (c.borrowed_offsets[level] != elements + 1)
-      return wrong(std::to_string(elements + 1) + " offsets are needed, " +
+      return wrong(counted(elements + 1, "offset is", "offsets are") + " needed, " +
                    std::to_string(c.borrowed_offsets[level]) + " were given");
     const int32_t *offsets = c.view.lists[level].begin;
     int32_t last = offsets[elements];
@@ -58,7 +59,7 @@ Status Batch::check_sizes(int32_t table, int32_t column) const {
   }
   size_t values = elements * static_cast<size_t>(c.info.extent);
   if (c.borrowed_values != values && !(c.info.depth > 0 && c.borrowed_values > values))
-    return wrong(std::to_string(values) + " values are needed, " + std::to_string(c.borrowed_values) +
+    return wrong(counted(values, "value is", "values are") + " needed, " + std::to_string(c.borrowed_values) +
                  " were given");
   if (values > 0 && !c.view.i32 && !c.view.u8 && !c.view.f32)
     return wrong("no values are given");

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Results of a batch: offsets first, while scheduling, then room for the values.
+#include <dbc/counted.h>
 #include <dbc/outputs.h>
 
 #include <algorithm>
@@ -185,16 +186,16 @@ Status Outputs::commit() {
     std::string name =
         storage.component.info.name.empty() ? "the output" : "output `" + storage.component.info.name + "`";
     auto small = [&](const char *what, size_t wanted, size_t given) {
-      return Status::error(Code::bad_call, name + " needs room for " + std::to_string(wanted) + " " + what +
-                                               ", " + std::to_string(given) + " were given");
+      return Status::error(Code::bad_call, name + " needs room for " + counted(wanted, what) + ", " +
+                                               std::to_string(given) + " were given");
     };
     size_t numbers = static_cast<size_t>(storage.component.values * storage.component.info.extent);
     if (storage.caller && storage.capacity < numbers)
-      return small("numbers", numbers, storage.capacity);
+      return small("number", numbers, storage.capacity);
     for (int32_t d = 0; d < storage.component.info.depth; ++d) {
       Lists &lists = storage.lists[d];
       if (lists.caller && lists.capacity < static_cast<size_t>(lists.count) + 1)
-        return small("offsets", static_cast<size_t>(lists.count) + 1, lists.capacity);
+        return small("offset", static_cast<size_t>(lists.count) + 1, lists.capacity);
     }
   }
   for (Storage &storage : components_) {
@@ -293,15 +294,15 @@ Status Outputs::add_gradient(int32_t param, const Real *gradient, Real *dense, s
   const GradientRows rows = gradient_rows(param);
   if (!rows) {
     if (gradient_size(param) != size)
-      return bad(" has " + std::to_string(gradient_size(param)) + " numbers, not " + std::to_string(size));
+      return bad(" has " + counted(gradient_size(param), "number") + ", not " + std::to_string(size));
     for (size_t i = 0; i < size; ++i)
       dense[i] += gradient[i];
     return Status();
   }
   const auto width = static_cast<size_t>(rows.width);
   if (size % width != 0 || (rows.count > 0 && static_cast<size_t>(rows.rows[rows.count - 1]) >= size / width))
-    return bad(" is of rows of " + std::to_string(width) + " numbers that are not all within " +
-               std::to_string(size) + " numbers");
+    return bad(" is of rows of " + counted(width, "number") + " that are not all within " +
+               counted(size, "number"));
   for (int32_t r = 0; r < rows.count; ++r) {
     Real *to = dense + static_cast<size_t>(rows.rows[r]) * width;
     for (size_t i = 0; i < width; ++i)

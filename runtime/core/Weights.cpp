@@ -3,6 +3,7 @@
 // Parameters and their initial values. Drawing uses additions, multiplications, divisions and square roots
 // only, which IEEE 754 fixes to the bit, and no function of the C library: the same seed gives the same
 // weights on every machine.
+#include <dbc/counted.h>
 #include <dbc/product.h>
 #include <dbc/weights.h>
 
@@ -109,8 +110,8 @@ Status Weights::set(const std::string &name, const float *values, size_t count) 
     return Status::error(Code::bad_weights, info_->name + ": there is no parameter `" + name + "`");
   if (count != size(p))
     return Status::error(Code::bad_weights, info_->name + ": parameter `" + name + "` has " +
-                                                std::to_string(size(p)) + " elements, " +
-                                                std::to_string(count) + " were given");
+                                                counted(size(p), "element") + ", " + std::to_string(count) +
+                                                " were given");
   if (values == nullptr && count > 0)
     return Status::error(Code::bad_weights, info_->name + ": parameter `" + name +
                                                 "`: no elements are given, but a null pointer");

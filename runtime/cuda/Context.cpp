@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Memory of a device, copies, and what kernels found wrong. All of CUDA is behind Backend.
+#include <dbc/counted.h>
 #include <dbc/cuda/context.h>
 
 #include <algorithm>
@@ -401,7 +402,7 @@ void Context::check_guard_zones(const char *kernel) {
     const std::string where = zone.row > 0
                                   ? "row " + std::to_string((zone.array + untouched) / zone.row) + " of " +
                                         name + ", which has " + std::to_string(zone.array / zone.row)
-                                  : std::to_string(untouched) + " bytes behind " + name;
+                                  : counted(untouched, "byte") + " behind " + name;
     return check(Status::error(Code::internal, std::string("kernel `") + kernel + "` has written " + where));
   }
 }

@@ -7,15 +7,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <dbc/counted.h>
 #include <limits>
 
 namespace dbc::io {
-
-namespace {
-std::string plural(uint64_t n, const char *noun) {
-  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
-}
-} // namespace
 
 float token_f32(const Schema &schema, const Token &t) {
   switch (t.kind) {
@@ -114,7 +109,7 @@ bool ValueCheck::number(const TypeInfo &type, uint64_t i) {
       return false;
     if (t.integer < 0 || t.integer >= static_cast<int64_t>(count))
       return fail("there is no node " + std::to_string(t.integer) + ", the line has " +
-                  plural(count, "node"));
+                  counted(count, "node"));
     Constructor c = (*table_)[static_cast<size_t>(t.integer)];
     std::string type = schema_.model.datas[c.data].name, kind = schema_.node_name(c);
     return fail("node " + std::to_string(t.integer) + " is of type " + type +

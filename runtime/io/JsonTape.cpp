@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <dbc/counted.h>
 #include <limits>
 
 namespace dbc::io {
@@ -52,7 +53,7 @@ struct TapeHandler : JsonEvents {
   }
   bool enter(Json kind) {
     if (static_cast<int>(open.size()) >= depth) {
-      error = "nested deeper than " + std::to_string(depth) + " levels, more than any value of this model";
+      error = "nested deeper than " + counted(depth, "level") + ", more than any value of this model";
       return false;
     }
     if (!push(Token(kind)))

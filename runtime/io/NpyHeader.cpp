@@ -4,6 +4,7 @@
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 #include "NpyHeader.h"
 #include "Nearest.h"
+#include <dbc/counted.h>
 
 namespace dbc::io {
 
@@ -140,7 +141,7 @@ bool npy_preamble(std::string_view head, uint64_t size, uint64_t &text_begin, ui
   }
   data_begin = text_begin + length;
   if (length > max_header || data_begin > size) {
-    error = "its header would have " + std::to_string(length) + " bytes";
+    error = "its header would have " + counted(length, "byte");
     return false;
   }
   return true;
@@ -161,7 +162,7 @@ bool check_npy_size(const NpyHeader &header, uint64_t width, uint64_t have, std:
   if (empty)
     want = 0;
   if (static_cast<uint64_t>(want) != have) {
-    error = "its shape needs " + std::to_string(want) + " bytes of data, it has " + std::to_string(have);
+    error = "its shape needs " + counted(want, "byte") + " of data, it has " + std::to_string(have);
     return false;
   }
   return true;

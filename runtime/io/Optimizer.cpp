@@ -4,6 +4,7 @@
 #include "Result.h"
 #include "TensorFile.h"
 
+#include <dbc/counted.h>
 #include <dbc/io/optimizer.h>
 
 #include <algorithm>
@@ -103,8 +104,8 @@ private:
       if (is_there && !file_.read(*tensor, &steps, error))
         return io::failure(weights_.info().name + ": " + error);
       if (steps < 0 || steps > steps_)
-        return bad("has " + std::to_string(steps) + " in `" + name + "`, of " + std::to_string(steps_) +
-                   " steps in all");
+        return bad("has " + std::to_string(steps) + " in `" + name + "`, of " + counted(steps_, "step") +
+                   " in all");
       if (!is_there || steps > 0)
         add_arrays(weights_, optimizer_, p, states_[p], wanted);
     }

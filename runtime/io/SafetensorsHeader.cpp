@@ -6,6 +6,7 @@
 #include "JsonSax.h"
 
 #include <algorithm>
+#include <dbc/counted.h>
 #include <limits>
 #include <tuple>
 
@@ -202,7 +203,7 @@ bool check_size(const SafetensorsEntry &t, uint64_t data_size, std::string &erro
   }
   if (t.begin > t.end || t.end > data_size) {
     error += "data_offsets " + std::to_string(t.begin) + " .. " + std::to_string(t.end) +
-             " are not within the file's " + std::to_string(data_size) + " bytes of data";
+             " are not within the file's " + counted(data_size, "byte") + " of data";
     return false;
   }
   bool none = std::find(t.extents.begin(), t.extents.end(), 0) != t.extents.end();
@@ -213,7 +214,7 @@ bool check_size(const SafetensorsEntry &t, uint64_t data_size, std::string &erro
       return false;
     }
   if (t.end - t.begin != want) {
-    error += "shape and dtype need " + std::to_string(want) + " bytes, data_offsets give " +
+    error += "shape and dtype need " + counted(want, "byte") + ", data_offsets give " +
              std::to_string(t.end - t.begin);
     return false;
   }
@@ -247,7 +248,7 @@ bool header_length(std::string_view head, uint64_t file_size, uint64_t &length, 
     return false;
   }
   if (length > file_size - 8) {
-    error = "the file ends within its header: " + std::to_string(length) + " bytes are promised, " +
+    error = "the file ends within its header: " + counted(length, "byte is", "bytes are") + " promised, " +
             std::to_string(file_size - 8) + " are there";
     return false;
   }
@@ -312,8 +313,7 @@ bool parse_header(std::string_view head, uint64_t file_size, SafetensorsHeader &
     at = t.end;
   }
   if (at != data_size) {
-    error = "the tensors take " + std::to_string(at) + " bytes of data, the file has " +
-            std::to_string(data_size);
+    error = "the tensors take " + counted(at, "byte") + " of data, the file has " + std::to_string(data_size);
     return false;
   }
   return true;

@@ -114,7 +114,7 @@ TEST_F(CudaTensors, ThatDoNotFit) {
   EXPECT_EQ(borrow(Tensor(ints, {10}, kDLInt)).message,
             "toy: the tensor for `value` does not hold 32-bit floats");
   EXPECT_EQ(borrow(Tensor(values_, {9}, kDLFloat)).message, "toy: the tensor for `value` has 9 rows, not 10");
-  EXPECT_EQ(borrow(Tensor(values_, {}, kDLFloat)).message, "toy: the tensor for `value` has 1 rows, not 10");
+  EXPECT_EQ(borrow(Tensor(values_, {}, kDLFloat)).message, "toy: the tensor for `value` has 1 row, not 10");
   EXPECT_EQ(borrow(Tensor(values_, {10, 2}, kDLFloat)).message,
             "toy: the tensor for `value` has 2 elements a row, not 1");
   EXPECT_EQ(borrow(Tensor(values_, {10}, kDLFloat, kDLVulkan)).message,

@@ -155,7 +155,7 @@ TEST_F(CudaFound, BrokenKernels) {
   context.copy_out();
   (void)context.finish(sub_batch);
   EXPECT_EQ(context.status().code, Code::internal);
-  EXPECT_EQ(context.status().message.rfind("toy: CUDA on the CPU: 1 threads of a block end", 0), 0u)
+  EXPECT_EQ(context.status().message.rfind("toy: CUDA on the CPU: 1 thread of a block ends", 0), 0u)
       << context.status().message;
 }
 

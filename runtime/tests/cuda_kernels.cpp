@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The functions that kernels are made of, against plain loops.
+#include <dbc/counted.h>
 #include <dbc/cuda/kernels.h>
 #include <dbc/schedule.h>
 
@@ -487,9 +488,9 @@ TEST(CudaLanes, AllMustCome) {
     float sum = 0;
     start(reduce_without, 1, missing, &sum);
     const Status status = wait();
-    EXPECT_NE(status.message.find(std::to_string(missing) +
-                                  " threads of a warp end or wait for the block while " +
-                                  std::to_string(kWarp - missing) + " wait for the warp"),
+    EXPECT_NE(status.message.find(
+                  dbc::counted(missing, "thread of a warp ends or waits", "threads of a warp end or wait") +
+                  " for the block while " + dbc::counted(kWarp - missing, "waits", "wait") + " for the warp"),
               std::string::npos)
         << status.message;
   }

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Kernels that run on the CPU: what goes wrong in them shows, and what is right in them computes.
+#include <dbc/counted.h>
 #include <dbc/cuda/kernels.h>
 
 #include <gtest/gtest.h>
@@ -119,7 +120,7 @@ TEST(CudaShim, CopiesLandWhenTheyAreWaitedFor) {
   }
   start(copy_numbers<false>, 1, &from[0], &before[0], &behind[0]);
   const Status status = wait();
-  EXPECT_TRUE(says(status, "a thread ends that began 1 copies and did not wait for them")) << status.message;
+  EXPECT_TRUE(says(status, "a thread ends that began 1 copy and did not wait for it")) << status.message;
 }
 
 __global__ void load_anywhere(const float *from, float *to) { *to = load_quad(from).x; }
@@ -296,9 +297,11 @@ TEST(CudaShim, ReportsThreadsThatEndWhileOthersWait) {
       start(end_early, 4, leaving, &line);
       const Status status = wait();
       EXPECT_EQ(status.code, Code::internal);
-      EXPECT_EQ(status.message, "CUDA on the CPU: " + std::to_string(leaving) +
-                                    " threads of a block end while " + std::to_string(kThreads - leaving) +
-                                    " wait at the barrier in line " + std::to_string(line));
+      EXPECT_EQ(
+          status.message,
+          "CUDA on the CPU: " + dbc::counted(leaving, "thread of a block ends", "threads of a block end") +
+              " while " + dbc::counted(kThreads - leaving, "waits", "wait") + " at the barrier in line " +
+              std::to_string(line));
     }
 }
 
@@ -362,7 +365,7 @@ TEST(CudaShim, NothingRunsBehindAFailureBeforeItIsReported) {
   int32_t line = 0, numbers = 0, threads = 0;
   start(end_early, 1, 1, &line);
   start(read_unwritten, 1, &numbers, &threads);
-  EXPECT_TRUE(says(wait(), "end while"));
+  EXPECT_TRUE(says(wait(), "ends while"));
   EXPECT_EQ(threads, 0);
 }
 
@@ -374,7 +377,7 @@ TEST(CudaShim, ThreadsOfTheHostAreApart) {
     EXPECT_TRUE(wait().ok());
     EXPECT_EQ((right<true, true>(45, 3)), kSeeds);
   }).join();
-  EXPECT_TRUE(says(wait(), "end while"));
+  EXPECT_TRUE(says(wait(), "ends while"));
 }
 
 //===-- Blocks ------------------------------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <dbc/batch.h>
+#include <dbc/counted.h>
 #include <string_view>
 #include <utility>
 
@@ -152,9 +153,8 @@ Status DataSet::read(const std::string &file, const ModelInfo &info, const Entry
     refuse(unfit);
   }
   if (wrong_lines > 0)
-    return io::failure(file + ": " + std::to_string(wrong_lines) +
-                           (wrong_lines == 1 ? " line does" : " lines do") + " not fit `" + entry.name + "`" +
-                           wrong + (wrong_lines > kMostWrong ? "\n  .." : ""),
+    return io::failure(file + ": " + counted(wrong_lines, "line does", "lines do") + " not fit `" +
+                           entry.name + "`" + wrong + (wrong_lines > kMostWrong ? "\n  .." : ""),
                        Code::bad_input);
   if (found.lines_.empty())
     return io::failure(file + ": has no lines", Code::bad_input);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <dbc/counted.h>
 #include <dbc/io/safetensors.h>
 #include <numeric>
 #include <random>
@@ -519,9 +520,9 @@ Status TrainingLoop::keep_epoch(const LogRow &row, int64_t inputs, bool better) 
     progress_.log_bytes = log_->bytes();
   }
   const auto left_out = [](size_t computed, size_t lines) {
-    return computed == lines ? ""
-                             : " (" + std::to_string(lines - computed) + " of " + std::to_string(lines) +
-                                   " lines left out)";
+    return computed == lines
+               ? ""
+               : " (" + std::to_string(lines - computed) + " of " + counted(lines, "line") + " left out)";
   };
   const std::string measured = dev_.has_data() ? ", dev " + dev_.name() + " " + fixed(row.metric, 4) +
                                                      left_out(dev_.computed(), dev_.data().size())
@@ -562,8 +563,8 @@ Status TrainingLoop::run() {
       return status;
     }
   if (progress_.epoch < options_.epochs)
-    meter_.say("no better " + dev_.name() + " for " + std::to_string(progress_.since_best) +
-               " epochs: training ends");
+    meter_.say("no better " + dev_.name() + " for " + counted(progress_.since_best, "epoch") +
+               ": training ends");
   if (progress_.best.epoch == 0)
     meter_.say("warning: after no epoch was the " + dev_.name() + " a number: there are no best weights");
   return Status();

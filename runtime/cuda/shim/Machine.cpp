@@ -2,6 +2,7 @@
 //
 // Which warp runs next, and where threads meet. Here and not in a header, so that kernels that are compiled
 // without optimisation, as most tests do, switch threads quickly.
+#include <dbc/counted.h>
 #include <dbc/cuda/shim_machine.h>
 
 #include "Fiber.h"
@@ -159,8 +160,9 @@ struct Machine::State {
     State &machine = *own().state_;
     machine.kernel_();
     if (!machine.current_->copies.empty())
-      machine.fail("a thread ends that began " + std::to_string(machine.current_->copies.size()) +
-                   " copies and did not wait for them");
+      machine.fail("a thread ends that began " + counted(machine.current_->copies.size(),
+                                                         "copy and did not wait for it",
+                                                         "copies and did not wait for them"));
     machine.current_->state = Where::Done;
   }
 
@@ -232,8 +234,9 @@ struct Machine::State {
       line = thread.line;
     }
     if (waiting > 0 && gone > 0)
-      failure_ = std::to_string(gone) + " threads of a warp end or wait for the block while " +
-                 std::to_string(waiting) + " wait for the warp in line " + std::to_string(line);
+      failure_ = counted(gone, "thread of a warp ends or waits", "threads of a warp end or wait") +
+                 " for the block while " + counted(waiting, "waits", "wait") + " for the warp in line " +
+                 std::to_string(line);
     if (waiting == 0)
       return true;
     for (int32_t t = first; t < first + count; ++t)
@@ -257,8 +260,8 @@ struct Machine::State {
       line = thread.line;
     }
     if (waiting > 0 && done > 0)
-      failure_ = std::to_string(done) + " threads of a block end while " + std::to_string(waiting) +
-                 " wait at the barrier in line " + std::to_string(line);
+      failure_ = counted(done, "thread of a block ends", "threads of a block end") + " while " +
+                 counted(waiting, "waits", "wait") + " at the barrier in line " + std::to_string(line);
     if (!failure_.empty())
       return;
     if (done > 0) {

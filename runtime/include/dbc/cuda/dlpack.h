@@ -15,6 +15,7 @@
 #pragma once
 
 #include <dbc/batch.h>
+#include <dbc/counted.h>
 #include <dbc/cuda/context.h>
 
 #include <dlpack/dlpack.h>
@@ -97,10 +98,10 @@ inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const D
   if (const std::string what = detail::count_row(tensor, &extent); !what.empty())
     return wrong(what);
   if (tensor.ndim < 1 || tensor.shape[0] != rows)
-    return wrong("has " + std::to_string(tensor.ndim < 1 ? 1 : tensor.shape[0]) + " rows, not " +
+    return wrong("has " + counted(tensor.ndim < 1 ? 1 : tensor.shape[0], "row") + ", not " +
                  std::to_string(rows));
   if (extent != info.extent)
-    return wrong("has " + std::to_string(extent) + " elements a row, not " + std::to_string(info.extent));
+    return wrong("has " + counted(extent, "element") + " a row, not " + std::to_string(info.extent));
   const auto kind = tensor.device.device_type;
   const bool on_device = detail::is_on_device(tensor);
   if (!on_device && kind != kDLCPU && kind != kDLCUDAHost)
