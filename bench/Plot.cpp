@@ -31,12 +31,18 @@ std::string escaped(const std::string &text) {
   return out;
 }
 
-/// dbc stands out; those by hand and other libraries have colours that differ in grey, too.
-const char *colour_of(const std::string &implementation, size_t number) {
-  if (implementation.rfind("dbc", 0) == 0)
-    return number % 2 ? "#0b5cad" : "#4a97e0";
-  constexpr const char *kOthers[] = {"#8a8a8a", "#c9a227", "#7a9e59", "#b5651d", "#a88bbd", "#555555"};
-  return kOthers[number % std::size(kOthers)];
+bool is_ours(const std::string &implementation) { return implementation.rfind("dbc", 0) == 0; }
+
+/// Of one of the implementations of a panel. dbc stands out; those by hand and other libraries have colours
+/// that differ in grey, too. No two have the same, unless there are more than colours.
+const char *colour_of(const std::vector<std::string> &implementations, size_t which) {
+  const bool ours = is_ours(implementations[which]);
+  const auto number = static_cast<size_t>(
+      std::count_if(implementations.begin(), implementations.begin() + static_cast<std::ptrdiff_t>(which),
+                    [&](const std::string &before) { return is_ours(before) == ours; }));
+  constexpr const char *kOurs[] = {"#4a97e0", "#0b5cad", "#9cc7f2", "#0a2f5c"};
+  constexpr const char *kOthers[] = {"#8a8a8a", "#c9a227", "#7a9e59", "#b5651d", "#a88bbd", "#444444"};
+  return ours ? kOurs[number % std::size(kOurs)] : kOthers[number % std::size(kOthers)];
 }
 
 /// What is drawn in one panel.
@@ -93,7 +99,7 @@ std::pair<std::string, double> draw(const Panel &panel, double top) {
                  x = left + bar * static_cast<double>(which), height = kHeight * *row.per_second / most;
     svg +=
         text_of("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"><title>", x,
-                floor - height, bar - 2, height, colour_of(row.impl, which)) +
+                floor - height, bar - 2, height, colour_of(panel.implementations, which)) +
         escaped(row.impl) +
         text_of(", batch %d: %.0f</title></rect>\n<text class=\"value\" x=\"%.1f\" y=\"%.1f\">%.0f</text>\n",
                 row.batch, *row.per_second, x + bar / 2 - 1, floor - height - 4, *row.per_second);
@@ -111,7 +117,7 @@ std::pair<std::string, double> draw(const Panel &panel, double top) {
       x = kLeft, y += kLegendLine;
     svg += text_of("<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" fill=\"%s\"/>"
                    "<text x=\"%.1f\" y=\"%.1f\">",
-                   x, y - 10, colour_of(name, i), x + 16, y) +
+                   x, y - 10, colour_of(panel.implementations, i), x + 16, y) +
            escaped(name) + "</text>\n";
     x += width;
   }
@@ -128,12 +134,14 @@ std::string plot(const std::vector<Row> &rows, const std::string &measured_on) {
     body += svg;
     top += height;
   }
-  body += text_of("<text class=\"below\" x=\"%g\" y=\"%g\">", kLeft, top + 10) + escaped(measured_on) +
-          "</text>\n";
+  std::string below = measured_on; // a line
+  for (size_t at; (at = below.find('\n')) != std::string::npos;)
+    below.replace(at, 1, "; ");
+  body += text_of("<text class=\"below\" x=\"%g\" y=\"%g\">", kLeft, top + 10) + escaped(below) + "</text>\n";
   return text_of("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "
                  "font-size=\"13\">\n",
                  kWidth, std::ceil(top + 24)) +
-         "<style>.title { font-weight: bold } .value { font-size: 9.5px; text-anchor: middle } .batch { "
+         "<style>.title { font-weight: bold } .value { font-size: 8px; text-anchor: middle } .batch { "
          "font-size: 12px } "
          ".below { font-size: 11px; fill: #666 }</style>\n"
          "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" +

@@ -86,7 +86,8 @@ int main(int argc, char **argv) {
     return 0;
 
   Machine machine(options.threads);
-  std::fprintf(stderr, "%s\n", machine.describe().c_str());
+  const std::string measured_on = machine.describe();
+  std::fprintf(stderr, "%s\n", measured_on.c_str());
   if (std::string warning = machine.wrong_kernels(); !warning.empty())
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
 
@@ -107,7 +108,7 @@ int main(int argc, char **argv) {
       return 1;
     }
   }
-  if (!options.plot.empty() && !write_file(options.plot, plot(rows, machine.describe()))) {
+  if (!options.plot.empty() && !write_file(options.plot, plot(rows, measured_on))) {
     std::fprintf(stderr, "dbc-bench: cannot write `%s`\n", options.plot.c_str());
     return 1;
   }

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <set>
 
 using namespace dbc::bench;
 
@@ -275,6 +276,23 @@ TEST(Plot, Bars) {
   // Half of the most is half as high.
   EXPECT_EQ(count("height=\"100.0\" fill=\"#4a97e0\"><title>dbc, batch 1: 200"), 1u) << svg;
   EXPECT_EQ(count("height=\"200.0\" fill=\"#4a97e0\"><title>dbc, batch 64: 400"), 1u) << svg;
+}
+
+// No two implementations of a panel have one colour, and what they were measured on is a line.
+TEST(Plot, Colours) {
+  std::vector<Row> rows;
+  for (const char *name : {"a", "b", "dbc", "dbc-table", "dbc-bf16", "dbc-unbatched", "c", "d", "e", "f"}) {
+    rows.emplace_back();
+    rows.back().impl = name;
+    rows.back().per_second = 1;
+  }
+  const std::string many = plot(rows, "a machine\nwith kernels");
+  std::set<std::string> colours;
+  for (size_t at = many.find("height=\"11\" fill="); at != std::string::npos;
+       at = many.find("height=\"11\" fill=", at + 1))
+    colours.insert(many.substr(at + 18, 9));
+  EXPECT_EQ(colours.size(), rows.size()) << many;
+  EXPECT_NE(many.find(">a machine; with kernels<"), std::string::npos) << many;
 }
 
 // A peer's own clock counts, and the table says what peers are and why others are absent.
