@@ -117,6 +117,21 @@ static Exit eachBatch(const Options &options,
   }
 }
 
+/// Keeps in `wrong` what is wrong with the first input that fails.
+static void keepFirst(const std::vector<LineResult> &results, Status &wrong) {
+  for (const LineResult &result : results)
+    if (wrong.ok())
+      wrong = result.status;
+}
+
+/// Says what is wrong with an input, if anything, below a report of the others.
+static void tellOf(const Status &wrong, Report &report) {
+  if (wrong.ok())
+    return;
+  printError(wrong.message);
+  report.exit = kUserError;
+}
+
 /// Runs the input and counts. What it returns is about all of it: of inputs that are wrong the report's
 /// `exit` tells.
 static Exit count(const Options &options, ModelUnit &unit, Report &report) {
@@ -135,9 +150,7 @@ static Exit count(const Options &options, ModelUnit &unit, Report &report) {
     inputs += static_cast<int64_t>(lines.size());
     ++batches;
     pageData.add(results);
-    for (const LineResult &result : results)
-      if (wrong.ok())
-        wrong = result.status;
+    keepFirst(results, wrong);
     return kFine;
   });
   if (exit)
@@ -151,10 +164,7 @@ static Exit count(const Options &options, ModelUnit &unit, Report &report) {
     llvm::outs() << "\n`" << info.name << "` on " << counted(inputs, "input") << ", "
                  << counted(profile.nodes, "node") << ", in " << counted(batches, "batch", "batches") << ":\n"
                  << profile_table(profile);
-  if (!wrong.ok()) {
-    printError(wrong.message);
-    report.exit = kUserError;
-  }
+  tellOf(wrong, report);
   return kFine;
 }
 
@@ -183,7 +193,8 @@ static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Ob
 }
 
 /// Schedules the input on the CPU, which tells the rows of each level, and predicts what its batches take on
-/// a device. Computes it only where computed values say which rows there are, or a page shows its times.
+/// a device: of the inputs that are right. Computes it only where computed values say
+/// which rows there are, or a page shows its times. What it returns is as of `count`.
 static Exit predictInput(const Options &options, ModelUnit &device, Report &report) {
   llvm::Expected<cost::DeviceConstants> constants = cost::readDevice(surroundings().devices, options.device);
   if (!constants)
@@ -208,14 +219,14 @@ static Exit predictInput(const Options &options, ModelUnit &device, Report &repo
   runner.logLaunches();
   runner.session.limit_sub_batch(options.batch); // a device computes a batch as one sub-batch
   std::vector<cost::Prediction> batches;
+  Status wrong; // with the first line that is
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
     std::vector<LineResult> results;
     if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
-    for (const LineResult &result : results)
-      if (!result.status.ok())
-        return fail(result.status);
-    batches.push_back(predictor.predict(runner.log, runner.profile.stages, int64_t(lines.size())));
+    keepFirst(results, wrong);
+    const auto right = llvm::count_if(results, [](const LineResult &result) { return result.status.ok(); });
+    batches.push_back(predictor.predict(runner.log, runner.profile.stages, right));
     pageData.add(results);
     pageData.predict(predictor.program(), batches.back());
     batches.back().forgetTimeSteps();
@@ -232,6 +243,7 @@ static Exit predictInput(const Options &options, ModelUnit &device, Report &repo
     print(llvm::outs() << "\n", predictor.device(), predictor.program(), prediction);
   report.json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
   pageData.finish(report.pageData, prediction.choice());
+  tellOf(wrong, report);
   return kFine;
 }
 
