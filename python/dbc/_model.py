@@ -45,8 +45,9 @@ class Entry(_dbc.Entry):
     the arguments), JSON lines in a string or bytes, or the path of a file of these (a `pathlib.Path`).
     """
 
-    def __init__(self, code, loaded, number):
+    def __init__(self, code, loaded, number, mode):
         super().__init__(loaded, number)
+        self._mode = mode
         self._code = code
         self._loaded = loaded
         self._number = number
@@ -70,6 +71,18 @@ class Entry(_dbc.Entry):
         value, result, named, kept = self._value_and_grad(inputs, weights, self._loaded.next_dropout())
         return value, Gradients(named, kept, result)
 
+    def _value_and_grad(self, inputs, weights, dropout):
+        if not self._described["is_differentiated"]:
+            raise CallError(f"`{self.name}` has no gradients: {self._why_no_gradients()}")
+        return super()._value_and_grad(inputs, weights, dropout)
+
+    def _why_no_gradients(self):
+        if not self.is_loss:
+            return "it is no loss"
+        if self._mode != "train":
+            return 'load the model with mode="train"'
+        return "it depends on no param, and on no field or argument that `gradients` of dbc.load has named"
+
     def __repr__(self):
         args = ", ".join(name for name, _ in self._described["args"])
         return f"<{'loss' if self.is_loss else 'entry'} {self.name}({args})>"
@@ -92,14 +105,14 @@ class Model:
     _path: str
     _options: list[str]
 
-    def __init__(self, code, loaded, path, options):
+    def __init__(self, code, loaded, path, options, mode):
         self._code = code
         self._loaded = loaded
         self._path = path
         self._options = options
         described = code.described
         self.name = described["name"]
-        self.entries = {e["name"]: Entry(code, loaded, i) for i, e in enumerate(described["entries"])}
+        self.entries = {e["name"]: Entry(code, loaded, i, mode) for i, e in enumerate(described["entries"])}
         self.constructors = {}
         self.types = {}
         for (data, constructors), classes, base in zip(described["datas"], code.nodes.classes, code.nodes.bases):
@@ -225,7 +238,7 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] | Mapp
         print(words, file=sys.stderr)
     code = _code_of(printed.rstrip("\n"))
     loaded = _dbc.LoadedModel(code, threads)
-    model = Model(code, loaded, os.path.abspath(path), options)
+    model = Model(code, loaded, os.path.abspath(path), options, mode)
     if weights is None:
         loaded.draw(seed)
     else:

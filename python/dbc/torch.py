@@ -215,7 +215,11 @@ class Function(torch.nn.Module):
             if name not in self._columns:
                 raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
                                 ", ".join(f"`{each}`" for each in self._columns))
-            batch._replace_floats(*self._columns[name], _arrays.elements(value, "float32").reshape(-1))
+            try:
+                elements = _arrays.elements(value, "float32").reshape(-1)
+            except (TypeError, ValueError) as error:
+                raise CallError(f"`{name}`: {error}") from None
+            batch._replace_floats(*self._columns[name], elements)
 
     def extra_repr(self):
         return repr(self.entry)

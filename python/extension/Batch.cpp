@@ -3,6 +3,7 @@
 #include "Batch.h"
 #include "Builder.h"
 
+#include <dbc/counted.h>
 #include <nanobind/stl/string_view.h>
 #include <utility>
 
@@ -108,13 +109,15 @@ void FilledBatch::add_offsets(int32_t table, int32_t column, int32_t level,
 void FilledBatch::replace_floats(int32_t table, int32_t column, const Elements<float> &values) {
   Claim claim(busy, "the batch");
   const ColumnInfo &info = batch.column_info(table, column);
+  const bool is_args = table == batch.args();
+  const DataInfo *data = is_args ? nullptr : &code_->info().datas[table];
+  const std::string name =
+      "`" + (is_args ? "" : data->name + "_") + info.name + "`"; // as dbc.torch's forward() takes it
   if (info.elem != Elem::F32 || info.depth != 0)
-    raise("CallError", "`" + info.name + "` is no field or argument of numbers");
+    raise("CallError", name + " is no field or argument of numbers");
   if (is_flat_)
     return borrow(table, column, values);
   batch.finish(); // else there are no kinds yet
-  const bool is_args = table == batch.args();
-  const DataInfo *data = is_args ? nullptr : &code_->info().datas[table];
   const uint8_t *kinds = batch.kinds(table);
   std::vector<bool> has(is_args ? 1 : data->constructors.size(), is_args);
   for (size_t k = 0; !is_args && k < has.size(); ++k)
@@ -122,9 +125,8 @@ void FilledBatch::replace_floats(int32_t table, int32_t column, const Elements<f
       has[k] = has[k] || field.column == column;
   const auto extent = static_cast<size_t>(info.extent), rows = static_cast<size_t>(batch.rows(table));
   if (values.size() != rows * extent)
-    raise("CallError", "`" + info.name + "` has " + std::to_string(rows) + " rows of " +
-                           std::to_string(extent) + " elements in the batch, not " +
-                           std::to_string(values.size()) + " elements in all");
+    raise("CallError", name + " has " + counted(rows, "row") + " of " + counted(extent, "element") +
+                           " in the batch, not " + counted(values.size(), "element") + " in all");
   for (size_t row = 0; row < rows; ++row)
     if (has[kinds != nullptr && !is_args ? kinds[row] : 0])
       batch.set_f32s(table, static_cast<int32_t>(row), column, values.data() + row * extent, extent);

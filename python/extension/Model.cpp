@@ -3,6 +3,7 @@
 #include "Model.h"
 
 #include <chrono>
+#include <dbc/counted.h>
 #include <dbc/io/optimizer.h>
 #include <dbc/io/safetensors.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -154,8 +155,7 @@ nb::object Entry::call(nb::handle inputs, nb::object dropout) {
 
 nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout) {
   if (!info().is_differentiated())
-    raise("CallError", "`" + info().name + "` has no gradients: " +
-                           (info().is_loss ? "load the model with mode=\"train\"" : "it is no loss"));
+    raise("CallError", "`" + info().name + "` has no gradients"); // why not is said in Python
   nb::object batch = batch_of(inputs);
   auto &filled = nb::cast<FilledBatch &>(batch);
   Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
@@ -164,8 +164,8 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::objec
   if (!weights.is_none()) {
     auto given = nb::cast<Elements<float>>(weights);
     if (given.size() != count)
-      raise("CallError", "`weights` has " + std::to_string(given.size()) + " numbers, but the batch has " +
-                             std::to_string(count) + " inputs");
+      raise("CallError", "`weights` has " + counted(given.size(), "number") + ", but the batch has " +
+                             counted(count, "input"));
     factors.assign(given.data(), given.data() + count);
   } else if (filled.weights.size() == count) {
     for (size_t i = 0; i < count; ++i)

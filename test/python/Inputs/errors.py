@@ -169,7 +169,12 @@ with raises(dbc.CallError, '`far` has no gradients: load the model with mode="tr
 t = dbc.load(tree, vocab=20, mode="train")
 with raises(dbc.CallError, "`code` has no gradients: it is no loss"):
     t.code.value_and_grad([good])
+with open(scratch + "/still.dyn", "w") as file:
+    file.write("model still; loss far(x: f32) { x * x }")
+n = dbc.load(scratch + "/still.dyn", mode="train")
+with raises(dbc.CallError, "`far` has no gradients: it depends on no param, and on no field or argument that `gradients` of dbc.load has named"):
+    n.far.value_and_grad([2])
 with raises(dbc.CallError, "the batch is of the model `tree`, compiled with other options or from another file"):
     t.code(m.code.batch([good]))
-with raises(dbc.CallError, "`weights` has 3 numbers, but the batch has 1 inputs"):
+with raises(dbc.CallError, "`weights` has 3 numbers, but the batch has 1 input"):
     t.far.value_and_grad([(good, [0] * 4)], weights=[1, 2, 3])

@@ -237,6 +237,12 @@ with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is 
     far(list(zip(trees, ys)), z=torch.zeros(3))
 with raises(dbc.CallError, "`y` has 3 rows of 4 elements in the batch, not 4 elements in all"):
     far(list(zip(trees, ys)), y=torch.zeros(4))
+with raises(dbc.CallError, "`Tree_x` has 1 row of 4 elements in the batch, not 3 elements in all"):
+    far([(trees[1], ys[0])], Tree_x=torch.zeros(3))
+with raises(dbc.CallError, "`Tree_left` is no field or argument of numbers"):
+    far([(trees[1], ys[0])], Tree_left=torch.zeros(3))
+with raises(dbc.CallError, "`Tree_x`: is an array of float32, not of complex64"):
+    far([(trees[1], ys[0])], Tree_x=torch.zeros(4, dtype=torch.complex64))
 with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
     dbc.torch.as_function(m.far, reduction="min")
 far.double()
