@@ -24,7 +24,7 @@ class FileParser {
 public:
   FileParser(uint32_t file, DiagnosticEngine &diags, const SeeTree &see)
       : see_(see), diags_(diags), errorsBefore_(diags.errorCount()),
-        ranges_(file, diags.sources().file(file)), input_(std::string(ranges_.text())), lexer_(&input_),
+        ranges_(file, diags.sources().file(file)), input_(lexerText(ranges_.text())), lexer_(&input_),
         tokens_(&lexer_), parser_(&tokens_), errors_(std::make_shared<SyntaxErrors>(ranges_, diags)),
         builder_(ranges_, diags) {
     lexer_.removeErrorListeners();

@@ -48,6 +48,18 @@ SourceRange TokenRanges::of(Token *token) const {
 // Before the lexer
 //===--------------------------------------------------------------------===//
 
+std::string lexerText(std::string_view text) {
+  constexpr char foreign = '\x01';
+  std::string result;
+  result.reserve(text.size());
+  for (char c : text)
+    if ((c & 0x80) == 0)
+      result += c;
+    else if ((c & 0xC0) != 0x80) // the first byte of its character
+      result += foreign;
+  return result;
+}
+
 /// Length of the UTF-8 sequence at the start of `text`; 0 if it is none (overlong, a surrogate, cut off).
 static size_t utf8Length(std::string_view text) {
   unsigned char c = text[0];

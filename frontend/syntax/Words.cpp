@@ -24,7 +24,7 @@ static void addComments(std::string_view text, size_t at, size_t end, std::vecto
 std::vector<WordSpan> findWords(std::string_view text) {
   constexpr std::string_view mark = "\xef\xbb\xbf"; // of the byte order, which ANTLR would not take
   const size_t skipped = text.substr(0, mark.size()) == mark ? mark.size() : 0;
-  antlr4::ANTLRInputStream input(std::string(text.substr(skipped)));
+  antlr4::ANTLRInputStream input(lexerText(text.substr(skipped)));
   syntax::DynLexer lexer(&input);
   lexer.removeErrorListeners();
   std::vector<WordSpan> spans;
