@@ -25,8 +25,9 @@ static bool isTooDeep(llvm::StringRef json) {
 }
 
 /// Why LLVM's transport should not see a message; null if it may. It reads JSON by recursion, and takes what
-/// is no message for the end.
-static const char *whyNot(llvm::StringRef json) {
+/// is no message for the end. `code` is that of the reason.
+static const char *whyNot(llvm::StringRef json, llvm::lsp::ErrorCode &code) {
+  code = llvm::lsp::ErrorCode::ParseError;
   if (isTooDeep(json))
     return "it is nested too deeply";
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
@@ -34,6 +35,7 @@ static const char *whyNot(llvm::StringRef json) {
     llvm::consumeError(value.takeError());
     return "it is no JSON";
   }
+  code = llvm::lsp::ErrorCode::InvalidRequest;
   const llvm::json::Object *object = value->getAsObject();
   if (!object || object->getString("jsonrpc") != llvm::StringRef("2.0"))
     return "it is no JSON-RPC 2.0";
@@ -42,12 +44,14 @@ static const char *whyNot(llvm::StringRef json) {
   return nullptr;
 }
 
-static llvm::LogicalResult checked(llvm::LogicalResult read, const std::string &json) {
+llvm::LogicalResult Input::checked(llvm::LogicalResult read, const std::string &json) const {
   if (failed(read))
     return read;
-  const char *why = whyNot(json);
+  llvm::lsp::ErrorCode code;
+  const char *why = whyNot(json, code);
   if (!why)
     return read;
+  refuse_(code, why);
   llvm::lsp::Logger::error("a message is left out: {0}", why);
   return llvm::failure();
 }

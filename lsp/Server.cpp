@@ -13,7 +13,11 @@ using protocol::ErrorCode;
 using protocol::LSPError;
 
 Server::Server(Documents &documents, llvm::raw_ostream &out, std::string version)
-    : documents_(documents), version_(std::move(version)), transport_(std::make_unique<Input>(), out),
+    : documents_(documents), version_(std::move(version)),
+      transport_(std::make_unique<Input>([this](ErrorCode code, const char *why) {
+                   transport_.reply(nullptr, llvm::make_error<LSPError>(why, code)); // whose id nobody knows
+                 }),
+                 out),
       messages_(transport_),
       publish_(messages_.outgoingNotification<DiagnosticsParams>("textDocument/publishDiagnostics")) {
   messages_.method("initialize", this, &Server::onInitialize);

@@ -64,9 +64,9 @@ def apply(text, edits):
 
 
 class Server:
-    """A running server. `initialize` is sent unless `silent`."""
+    """A running server. `initialize` is sent unless `silent`, with what the client is capable of."""
 
-    def __init__(self, program="dbc-lsp", arguments=(), silent=False, timeout=20):
+    def __init__(self, program="dbc-lsp", arguments=(), silent=False, timeout=20, capabilities={}):
         self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         self.said = []  # on stderr, which is read all the time: a server that is not heard would wait
         self.listener = threading.Thread(target=self.listen, daemon=True)
@@ -76,9 +76,11 @@ class Server:
         self.buffer = b""
         self.documents = {}  # open ones, by URI
         self.diagnostics = {}  # the last ones of each URI
+        self.refusals = []  # errors without an id
+        self.requests = []  # those that the server has sent
         self.slowest = 0.0  # seconds
         if not silent:
-            self.capabilities = self.ask("initialize", {"capabilities": {}, "processId": None, "rootUri": None})["capabilities"]
+            self.capabilities = self.ask("initialize", {"capabilities": capabilities, "processId": None, "rootUri": None})["capabilities"]
             self.tell("initialized", {})
 
     def listen(self):
@@ -112,9 +114,15 @@ class Server:
         return message["result"]
 
     def reply(self, number):
-        """Reads up to the reply to a request; notifications before it are kept."""
+        """Reads up to the reply to a request; what comes before it is kept."""
         while True:
             message = self.read()
+            if "method" in message and "id" in message:
+                self.requests.append(message)
+                continue
+            if "error" in message and message["id"] is None:
+                self.refusals.append((message["error"]["code"], message["error"]["message"]))
+                continue
             if message.get("method") == "textDocument/publishDiagnostics":
                 self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
             elif message.get("id") == number:
