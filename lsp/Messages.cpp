@@ -3,6 +3,16 @@
 
 namespace dbc::lsp {
 
+bool fromJSON(const llvm::json::Value &value, InitializeParams &result, llvm::json::Path path) {
+  if (!fromJSON(value, static_cast<protocol::InitializeParams &>(result), path))
+    return false;
+  const llvm::json::Object *at = value.getAsObject();
+  for (const char *key : {"capabilities", "workspace", "didChangeWatchedFiles"})
+    at = at ? at->getObject(key) : nullptr;
+  result.watchesFiles = at && at->getBoolean("dynamicRegistration").value_or(false);
+  return true;
+}
+
 bool fromJSON(const llvm::json::Value &value, RenameParams &result, llvm::json::Path path) {
   llvm::json::ObjectMapper object(value, path);
   return fromJSON(value, static_cast<protocol::TextDocumentPositionParams &>(result), path) && object &&

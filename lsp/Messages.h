@@ -11,6 +11,12 @@ namespace dbc::lsp {
 
 namespace protocol = llvm::lsp;
 
+/// Of initialize.
+struct InitializeParams : protocol::InitializeParams {
+  bool watchesFiles = false; ///< the client can be asked to watch files
+};
+bool fromJSON(const llvm::json::Value &value, InitializeParams &result, llvm::json::Path path);
+
 /// Of textDocument/rename.
 struct RenameParams : protocol::TextDocumentPositionParams {
   std::string newName;

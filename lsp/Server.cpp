@@ -4,6 +4,7 @@
 #include "lsp/Diagnostics.h"
 #include "lsp/Input.h"
 #include "lsp/Requests.h"
+#include <utility>
 
 namespace dbc::lsp {
 
@@ -19,7 +20,12 @@ Server::Server(Documents &documents, llvm::raw_ostream &out, std::string version
                  }),
                  out),
       messages_(transport_),
-      publish_(messages_.outgoingNotification<DiagnosticsParams>("textDocument/publishDiagnostics")) {
+      publish_(messages_.outgoingNotification<DiagnosticsParams>("textDocument/publishDiagnostics")),
+      register_(messages_.outgoingRequest<Value, std::nullptr_t>(
+          "client/registerCapability", [](Value, Expected<std::nullptr_t> reply) {
+            if (!reply)
+              protocol::Logger::error("files are not watched: {0}", llvm::toString(reply.takeError()));
+          })) {
   messages_.method("initialize", this, &Server::onInitialize);
   messages_.notification("initialized", this, &Server::onInitialized);
   messages_.method("shutdown", this, &Server::onShutdown);
@@ -51,10 +57,11 @@ int Server::run() {
 // From start to end
 //===----------------------------------------------------------------------===//
 
-void Server::onInitialize(const protocol::InitializeParams &params, Callback<Value> reply) {
+void Server::onInitialize(const InitializeParams &params, Callback<Value> reply) {
   if (state_ != State::Fresh)
     return reply(llvm::make_error<LSPError>("the server is initialized already", ErrorCode::InvalidRequest));
   state_ = State::Running;
+  watchesFiles_ = params.watchesFiles;
   llvm::json::Object capabilities{
       {"positionEncoding", "utf-16"},
       {"textDocumentSync", llvm::json::Object{{"openClose", true},
@@ -69,6 +76,19 @@ void Server::onInitialize(const protocol::InitializeParams &params, Callback<Val
       {"documentFormattingProvider", true}};
   reply(llvm::json::Object{{"serverInfo", llvm::json::Object{{"name", "dbc-lsp"}, {"version", version_}}},
                            {"capabilities", std::move(capabilities)}});
+}
+
+/// What open files import changes on the disk too. A client that watches nothing is heard at the next
+/// request.
+void Server::onInitialized(const protocol::NoParams &params) {
+  if (state_ != State::Running || !std::exchange(watchesFiles_, false))
+    return;
+  llvm::json::Object watcher{{"globPattern", "**/*.dyn"}};
+  llvm::json::Object options{{"watchers", llvm::json::Array{std::move(watcher)}}};
+  llvm::json::Object registration{{"id", "dyn-files"},
+                                  {"method", "workspace/didChangeWatchedFiles"},
+                                  {"registerOptions", std::move(options)}};
+  register_(llvm::json::Object{{"registrations", llvm::json::Array{std::move(registration)}}}, "watch");
 }
 
 void Server::onShutdown(const protocol::NoParams &params, Callback<std::nullptr_t> reply) {

@@ -20,8 +20,8 @@ public:
 private:
   template <typename T> using Callback = protocol::Callback<T>;
 
-  void onInitialize(const protocol::InitializeParams &params, Callback<llvm::json::Value> reply);
-  void onInitialized(const protocol::NoParams &params) {}
+  void onInitialize(const InitializeParams &params, Callback<llvm::json::Value> reply);
+  void onInitialized(const protocol::NoParams &params);
   void onShutdown(const protocol::NoParams &params, Callback<std::nullptr_t> reply);
   void onDidOpen(const protocol::DidOpenTextDocumentParams &params);
   void onDidChange(const protocol::DidChangeTextDocumentParams &params);
@@ -59,6 +59,8 @@ private:
   protocol::JSONTransport transport_;
   protocol::MessageHandler messages_;
   protocol::OutgoingNotification<DiagnosticsParams> publish_;
+  protocol::OutgoingRequest<llvm::json::Value> register_;
+  bool watchesFiles_ = false; ///< the client can be asked to
   enum class State { Fresh, Running, ShutDown } state_ = State::Fresh;
 };
 
