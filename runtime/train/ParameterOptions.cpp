@@ -3,6 +3,7 @@
 #include "../io/Nearest.h"
 #include "../io/Result.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -49,11 +50,17 @@ static Status set_each(const ModelInfo &info, const std::string &option, const s
                      Code::bad_call);
 }
 
-Status set_parameters(const TrainOptions &options, const ModelInfo &info, Optimizer &optimizer) {
+Status set_parameters(const TrainOptions &options, const ModelInfo &info, const EntryInfo &loss,
+                      Optimizer &optimizer) {
   for (const std::string &name : options.freeze)
     if (Status status = set_each(info, "--freeze", name, [&](int32_t param) { optimizer.freeze(param); });
         !status.ok())
       return status;
+  if (std::all_of(loss.gradients.begin(), loss.gradients.end(),
+                  [&](int32_t param) { return optimizer.is_frozen(param); }))
+    return io::failure("--freeze keeps every param that loss `" + std::string(loss.name) +
+                           "` depends on: there is nothing to train",
+                       Code::bad_call);
   if (!options.rate_of.empty() && !(options.rate.base > 0))
     return io::failure(
         "--lr NAME=X is a part of the rate of all, which is 0; --freeze keeps parameters as they are",

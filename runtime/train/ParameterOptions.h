@@ -11,7 +11,8 @@
 namespace dbc::train {
 
 /// Hands --freeze, --lr NAME=X and --weight-decay NAME=X on to the optimizer. Fails with bad_call if a name
-/// is no parameter's, nor the beginning of the path of one.
-Status set_parameters(const TrainOptions &options, const ModelInfo &info, Optimizer &optimizer);
+/// is no parameter's, nor the beginning of the path of one, or if all are frozen that the loss depends on.
+Status set_parameters(const TrainOptions &options, const ModelInfo &info, const EntryInfo &loss,
+                      Optimizer &optimizer);
 
 } // namespace dbc::train

@@ -197,7 +197,7 @@ Status TrainingLoop::prepare_alone() {
     return bad("loss `" + info_.entries[loss_].name + "` depends on no param: there is nothing to train" +
                (none ? "; or the model was compiled without `--mode train`" : ""));
   }
-  if (Status status = set_parameters(options_, info_, optimizer_); !status.ok())
+  if (Status status = set_parameters(options_, info_, info_.entries[loss_], optimizer_); !status.ok())
     return status;
   warn_of_untrained();
   if (Status status = check_files(options_, folder_ ? &*folder_ : nullptr); !status.ok())
