@@ -3,7 +3,7 @@
 usage: reference.py ROOT SCRATCH          (dbc on the PATH; DBC_UPDATE=1 writes what is printed into the manual, to be read)
 
 The blocks of the manual:
-  ```dyn       a program, in a file that is called as it calls itself; options for dbc (`-Dn=3`) may follow. Alone it is an example: `dbc check` has nothing to say,
+  ```dyn       a program as `dbc fmt` writes it, in a file that is called as it calls itself; options for dbc (`-Dn=3`) may follow. Alone it is an example: `dbc check` has nothing to say,
                and `dbc verify` agrees on all its entries. A module may be imported by the programs behind it in its section.
   ```json      behind a program: inputs for it, one a line
   ```text      behind a program: the whole of what `dbc check` prints, or `dbc compile` where check has nothing to say; behind
@@ -99,8 +99,15 @@ class Program:
         except FileExistsError:
             raise Wrong(f"a second program is called {self.file} in this section")
 
+    def check_format(self):
+        """What can be formatted is: all but what shows an error of syntax."""
+        done = subprocess.run(["dbc", "fmt"], input=self.block.content, capture_output=True, text=True)
+        if done.returncode == 0 and done.stdout != self.block.content:
+            raise Wrong(f"`dbc fmt` makes it:\n{done.stdout}")
+
     def run(self):
         """What is printed, "" where it is an example that works."""
+        self.check_format()
         if self.printed and not self.inputs:
             return self.words("check") or self.words("compile", "--emit=kernel")
         self.silent("check")
