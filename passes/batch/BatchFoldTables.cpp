@@ -15,6 +15,7 @@
 #include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #define DEBUG_TYPE "batch-fold-tables"
@@ -74,12 +75,7 @@ struct Made {
   SmallVector<batch::ReadOp> reads; ///< at their own row
   bool elsewhere = false;           ///< anything else
 
-  int64_t elementsOfRow() {
-    int64_t n = 1;
-    for (int64_t extent : dyn::extents(buffer.getType()))
-      n *= extent;
-    return n;
-  }
+  int64_t elementsOfRow() { return ShapedType::getNumElements(dyn::extents(buffer.getType())); }
   int64_t elementsOfTable() { return on.extent * elementsOfRow(); }
 };
 
@@ -95,8 +91,8 @@ public:
       int64_t elements = next->elementsOfTable();
       LDBG() << "@" << next->buffer.getSymName() << " by \"" << next->on.indexArray << "\" would have "
              << elements << " elements, of " << left << " left";
-      next->state = values == Values::OfBatch || elements <= left ? Made::Table : Made::InPlace;
-      if (next->state == Made::Table && values == Values::All)
+      next->state = elements <= left ? Made::Table : Made::InPlace;
+      if (next->state == Made::Table)
         left -= elements;
     }
     SmallVector<std::pair<Made *, batch::BufferOp>> folded;
@@ -322,7 +318,7 @@ private:
   batch::ProgramOp program;
   SymbolTable symbols;
   Values values;
-  int64_t &left;                          ///< elements that tables of the model may still have
+  int64_t &left;                          ///< elements that tables may still have
   llvm::MapVector<StringAttr, Made> made; ///< by the buffer's name
   std::map<std::pair<std::string, int64_t>, Rows> tableRows;
   llvm::DenseMap<std::pair<Operation *, Operation *>, batch::BufferOp> tables;
@@ -337,7 +333,9 @@ struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
     for (auto program : getOperation().getOps<batch::ProgramOp>()) {
       if (train && !program.getLoss())
         continue; // a table of the model would be made anew with each change of the weights
-      foldedTables += Folding(program, train ? Values::OfBatch : Values::All, elementsLeft).run();
+      int64_t ofRun = std::numeric_limits<int64_t>::max(); // a run has rows as it needs them
+      foldedTables += train ? Folding(program, Values::OfBatch, ofRun).run()
+                            : Folding(program, Values::All, elementsLeft).run();
     }
     tableElements += elements.getValue() - elementsLeft;
   }
