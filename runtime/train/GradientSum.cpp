@@ -80,7 +80,7 @@ Status GradientSum::tell(const Optimizer &optimizer, const Weights &weights, con
       continue;
     const GradientRows rows = own.gradient_rows(number);
     for (int32_t r = 0; r < ranks; ++r) {
-      Told &told = told_[static_cast<size_t>(r) * params + param];
+      Told &told = told_[at(r, number)];
       told.width = rows.width;
       if (rows) {
         const Range in = rows_in(rows, range_of(rows.width, weights.size(number), r));
@@ -92,19 +92,18 @@ Status GradientSum::tell(const Optimizer &optimizer, const Weights &weights, con
   std::vector<SentBytes> sent;
   std::vector<ReceivedBytes> received;
   for (int32_t r = 0; r < ranks; ++r) {
-    sent.push_back({told_.data() + static_cast<size_t>(r) * params, bytes});
-    received.push_back({heard_.data() + static_cast<size_t>(r) * params, bytes});
+    sent.push_back({told_.data() + at(r, 0), bytes});
+    received.push_back({heard_.data() + at(r, 0), bytes});
   }
-  const size_t self = static_cast<size_t>(ranks_.rank()) * params;
-  std::copy_n(told_.begin() + static_cast<ptrdiff_t>(self), params,
-              heard_.begin() + static_cast<ptrdiff_t>(self));
+  const size_t self = at(ranks_.rank(), 0);
+  std::copy_n(told_.data() + self, params, heard_.data() + self);
   if (Status status = ranks_.exchange(sent, received); !status.ok())
     return status;
   for (size_t param = 0; param < params; ++param) {
     Part &part = parts_[param];
     part.is_given = false;
     for (int32_t r = 0; r < ranks; ++r)
-      if (const Told &heard = heard_[static_cast<size_t>(r) * params + param]; heard.width != kNone) {
+      if (const Told &heard = heard_[at(r, static_cast<int32_t>(param))]; heard.width != kNone) {
         part.is_given = true;
         part.width = heard.width;
       }
@@ -126,16 +125,15 @@ template <class Real> Status GradientSum::exchange_parts(const Weights &weights,
   const auto is_other = [&](int32_t r) { return r != ranks_.rank(); };
   for (int32_t r = 0; r < ranks; ++r)
     for (int32_t param = 0; is_other(r) && param < params; ++param) {
-      const size_t at = static_cast<size_t>(r) * static_cast<size_t>(params) + static_cast<size_t>(param);
-      count(told_[at], r, range_of(told_[at].width, weights.size(param), r), sent_);
-      count(heard_[at], r, own_range(param, weights), received_);
+      const Told &told = told_[at(r, param)];
+      count(told, r, range_of(told.width, weights.size(param), r), sent_);
+      count(heard_[at(r, param)], r, own_range(param, weights), received_);
     }
   sent_.make_room();
   received_.make_room();
   for (int32_t r = 0; r < ranks; ++r)
     for (int32_t param = 0; is_other(r) && param < params; ++param) {
-      const Told &told =
-          told_[static_cast<size_t>(r) * static_cast<size_t>(params) + static_cast<size_t>(param)];
+      const Told &told = told_[at(r, param)];
       if (told.width == kNone)
         continue;
       const ParamRange part = range_of(told.width, weights.size(param), r);
@@ -160,7 +158,7 @@ template <class Real> void GradientSum::add_dense(int32_t param, const Weights &
   Real *to = owned_.gradient<Real>(param, count);
   bool is_first = true;
   for (int32_t r = 0; r < ranks_.size(); ++r) {
-    if (heard_[static_cast<size_t>(r) * parts_.size() + static_cast<size_t>(param)].width == kNone)
+    if (heard_[at(r, param)].width == kNone)
       continue;
     const Real *from =
         r == ranks_.rank() ? gradient_of<Real>(own, param) + part.begin : received_.numbers<Real>(r, count);
@@ -183,7 +181,7 @@ void GradientSum::add_sparse(int32_t param, const Weights &weights, const Output
   std::vector<Given> given;
   rows_.clear();
   for (int32_t r = 0; r < ranks_.size(); ++r) {
-    const Told &heard = heard_[static_cast<size_t>(r) * parts_.size() + static_cast<size_t>(param)];
+    const Told &heard = heard_[at(r, param)];
     if (heard.width == kNone)
       continue;
     if (r == ranks_.rank()) {
@@ -246,12 +244,15 @@ Status GradientSum::agree_on_norm(const Optimizer &optimizer, const Weights &wei
              : io::failure(weights.info().name + ": the gradient is not finite", Code::bad_call);
 }
 
-/// Adds to the length of a message what a rank gives of all parameters, in numbers of so many bytes.
-void GradientSum::count_given(const Weights &weights, int32_t rank, size_t number, Messages &messages) const {
+/// Adds to the length of a message what a rank gives of all parameters, in numbers of so many bytes;
+/// `by_rows` says of which it gives the rows that it has summed.
+template <class ByRows>
+void GradientSum::count_given(const Weights &weights, int32_t rank, size_t number, ByRows by_rows,
+                              Messages &messages) const {
   for (int32_t param = 0; param < weights.count(); ++param) {
     const Part &part = parts_[param];
     const ParamRange range = range_of(part.width, weights.size(param), rank);
-    if (part.is_given && part.width > 0)
+    if (part.is_given && by_rows(param))
       messages.count(rank, static_cast<size_t>(part.rows[rank] * part.width) * number, part.rows[rank]);
     else if (part.is_given)
       messages.count(rank, (range.end - range.begin) * number, 0);
@@ -261,12 +262,13 @@ void GradientSum::count_given(const Weights &weights, int32_t rank, size_t numbe
 /// Gives each rank the sums of all parts.
 template <class Real> Status GradientSum::give_sums(const Weights &weights) {
   const int32_t ranks = ranks_.size(), self = ranks_.rank();
+  const auto by_rows = [&](int32_t param) { return parts_[param].width > 0; };
   received_.clear(ranks); // with this rank's own among them, which is what it sends
   for (int32_t r = 0; r < ranks; ++r)
-    count_given(weights, r, sizeof(Real), received_);
+    count_given(weights, r, sizeof(Real), by_rows, received_);
   received_.make_room();
   sent_.clear(ranks);
-  count_given(weights, self, sizeof(Real), sent_);
+  count_given(weights, self, sizeof(Real), by_rows, sent_);
   sent_.make_room();
   for (int32_t param = 0; param < weights.count(); ++param) {
     if (!parts_[param].is_given)
@@ -312,16 +314,6 @@ template <class Real> Status GradientSum::give_sums(const Weights &weights) {
 Status GradientSum::give_weights(Optimizer &optimizer, Weights &weights) {
   const int32_t ranks = ranks_.size(), self = ranks_.rank();
   const auto by_rows = [&](int32_t param) { return optimizer.change(param).kind == ParamChange::Kind::Rows; };
-  const auto count = [&](int32_t r, Messages &messages) {
-    for (int32_t param = 0; param < weights.count(); ++param) {
-      const Part &part = parts_[param];
-      const ParamRange range = range_of(part.width, weights.size(param), r);
-      if (part.is_given && by_rows(param))
-        messages.count(r, static_cast<size_t>(part.rows[r] * part.width) * sizeof(float), part.rows[r]);
-      else if (part.is_given)
-        messages.count(r, (range.end - range.begin) * sizeof(float), 0);
-    }
-  };
   /// Calls `move` with each piece of weights that a rank has changed.
   const auto for_each_piece = [&](int32_t r, Messages &messages, auto move) {
     for (int32_t param = 0; param < weights.count(); ++param) {
@@ -342,11 +334,11 @@ Status GradientSum::give_weights(Optimizer &optimizer, Weights &weights) {
     }
   };
   sent_.clear(ranks);
-  count(self, sent_);
+  count_given(weights, self, sizeof(float), by_rows, sent_);
   sent_.make_room();
   received_.clear(ranks);
   for (int32_t r = 0; r < ranks; ++r)
-    count(r, received_);
+    count_given(weights, r, sizeof(float), by_rows, received_);
   received_.make_room();
   for (Messages *messages : {&sent_, &received_})
     for (int32_t param = 0; param < weights.count(); ++param)

@@ -52,6 +52,10 @@ private:
     std::vector<int64_t> rows; ///< of the sum that each rank owns
   };
   static constexpr int64_t kNone = -1;
+  /// Where `told_` and `heard_` have a rank's word of a parameter.
+  size_t at(int32_t rank, int32_t param) const {
+    return static_cast<size_t>(rank) * parts_.size() + static_cast<size_t>(param);
+  }
   ParamRange range_of(int64_t width, size_t size, int32_t rank) const;
   ParamRange own_range(int32_t param, const Weights &weights) const {
     return range_of(parts_[param].width, weights.size(param), ranks_.rank());
@@ -64,7 +68,9 @@ private:
   template <class Real> Status give_sums(const Weights &weights);
   Status give_weights(Optimizer &optimizer, Weights &weights);
   template <class Real> Status add_up(const Weights &weights, const EntryInfo &entry, const Outputs &own);
-  void count_given(const Weights &weights, int32_t rank, size_t number, Messages &messages) const;
+  template <class ByRows>
+  void count_given(const Weights &weights, int32_t rank, size_t number, ByRows by_rows,
+                   Messages &messages) const;
   template <class Real>
   Status make_step(Optimizer &optimizer, Weights &weights, const EntryInfo &entry, const Outputs &own);
 
