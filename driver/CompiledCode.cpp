@@ -256,8 +256,17 @@ static auto lockFolder(const std::string &folder) {
   });
 }
 
-/// So many compiled models stay in the cache.
-constexpr size_t kKept = 200;
+/// Compiled models of so many bytes stay in the cache: a thousand, as models go.
+constexpr uint64_t kKeptBytes = uint64_t(1) << 30;
+
+static uint64_t bytesIn(const std::string &folder) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
+    if (llvm::ErrorOr<fs::basic_file_status> status = it->status())
+      bytes += status->getSize();
+  return bytes;
+}
 
 /// Removes what was not used for longest. Nobody minds what cannot be removed.
 static void prune(const std::string &cache) {
@@ -266,11 +275,13 @@ static void prune(const std::string &cache) {
   for (fs::directory_iterator it(cache, error), end; it != end && !error; it.increment(error))
     if (llvm::ErrorOr<fs::basic_file_status> status = it->status(); status && fs::is_directory(*status))
       folders.emplace_back(status->getLastModificationTime(), it->path());
-  if (folders.size() <= kKept)
-    return;
   std::sort(folders.rbegin(), folders.rend());
-  for (size_t i = kKept; i < folders.size(); ++i)
-    (void)fs::remove_directories(folders[i].second);
+  uint64_t bytes = 0;
+  for (const auto &[used, folder] : folders) {
+    bytes += bytesIn(folder);
+    if (bytes > kKeptBytes)
+      (void)fs::remove_directories(folder);
+  }
 }
 
 /// Calls `use` with what is made of the code, once it is in the cache; and once more after making it anew if
