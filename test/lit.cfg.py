@@ -70,7 +70,8 @@ if shutil.which("pkg-config"):
 nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 if nvcc:
     config.available_features.add("nvcc")
-    config.substitutions.append(("%nvcc", nvcc))
+    ccache = shutil.which("ccache")
+    config.substitutions.append(("%nvcc", f"{ccache} {nvcc}" if ccache else nvcc))
 cuobjdump = os.environ.get("CUOBJDUMP") or shutil.which("cuobjdump")
 if cuobjdump:
     config.available_features.add("cuobjdump")

@@ -5,11 +5,13 @@ import concurrent.futures
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 
-FLAGS = "-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -Wall,-Wextra --Werror all-warnings -Xptxas -v".split()
+FLAGS = "-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -Wall,-Wextra --Werror all-warnings -Xptxas -v -Xfatbin -compress=false".split()
+PTX = "sm_90"  # of which PTX is looked at
 
 
 # What PTX of kernels with products on the tensor cores must have: the instruction, and loads of 16 bytes, of rows that are
@@ -19,18 +21,16 @@ INSTRUCTIONS = ["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "ld.global
 SYNCED = ["ld.relaxed.gpu.global.v4.f32", "st.relaxed.gpu.global.f32", "red.release.gpu.global.add.s32"]
 
 
-def missing(options, folder, source):
+def missing(folder, source):
     """The instructions that the PTX of kernels lacks; none where the source has no products for them."""
     with open(os.path.join(folder, source)) as kernels:
         source_text = kernels.read()
     if "TensorCores" not in source_text:
         return []
-    command = [options.nvcc, *FLAGS[:4], "-DNDEBUG", "-arch=sm_90", f"-I{options.include}", "-ptx", source, "-o", "kernels.ptx"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    with open(os.path.join(folder, "kernels.ptx")) as ptx:
-        text = ptx.read()
+    with open(os.path.join(folder, "kernels.o"), "rb") as code:  # where PTX stands as text
+        text = code.read()
     wanted = INSTRUCTIONS + (SYNCED if re.search(r"aligned_segment\([^;()]*, block_group\)", source_text) else [])
-    return [f"sm_90: no `{name}` in PTX" for name in wanted if name not in text]
+    return [f"{PTX}: no `{name}` in PTX" for name in wanted if name.encode() not in text]
 
 
 # Instructions of a large-M tile's innermost loop for each one of the tensor cores' own, where it has so many of these that a tile's
@@ -53,7 +53,7 @@ def loops_of(code):
 
 def crowded(options, folder, architecture):
     """Loops of large-M tiles where the tensor cores wait for too many other instructions."""
-    command = [options.cuobjdump, "--dump-sass", "kernels.o"]
+    command = [options.cuobjdump, "--dump-sass", "--gpu-architecture", architecture, "kernels.o"]
     text = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
     wrong, seen = [], 0
     for code in re.split(r"\n\s*Function : ", text)[1:]:
@@ -146,38 +146,42 @@ def compile_model(options, model):
         with open(os.path.join(folder, source)) as kernels, open(os.path.join(folder, source.replace(".cu", ".cpp"))) as host:
             predicted = Predicted(options, model, kernels.read(), host.read())
         wrong += predicted.wrong
+        command = [*options.nvcc, *FLAGS, *([] if options.debug else ["-DNDEBUG"]), f"-I{options.include}"]
         for architecture in options.architectures:
-            command = [options.nvcc, *FLAGS, f"-arch={architecture}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
-            command += [] if options.debug else ["-DNDEBUG"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-            said = done.stdout + done.stderr
-            if done.returncode != 0:
-                wrong.append(f"{architecture}: " + "\n".join(line for line in said.splitlines() if "error" in line or "warning" in line))
-                continue
-            name = ""
-            for line in said.splitlines():
-                if found := re.search(r"(?:entry function|properties for) '?(\w+)", line):
-                    name = found[1]
-                if found := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line):
-                    if (found[1] != "0" and not options.debug) or found[2] != "0":
-                        wrong.append(f"{architecture}: {name}: {line.strip()}")
-                if found := re.search(r"Used (\d+) registers", line):
-                    registers = max(registers, int(found[1]))
-                    if name and int(found[1]) > predicted.registers(name):
-                        wrong.append(f"{architecture}: {name}: {found[1]} registers, where the report says {predicted.registers(name)}")
-                if re.search(r"bytes smem", line):
-                    wrong.append(f"{architecture}: {name}: shared memory that no launch asks for: {line.strip()}")
-            if options.cuobjdump:
-                wrong += crowded(options, folder, architecture)
-        if not options.debug:
-            wrong += missing(options, folder, source)
+            virtual = architecture.replace("sm", "compute")
+            code = f"[{architecture},{virtual}]" if architecture == PTX else architecture
+            command += ["-gencode", f"arch={virtual},code={code}"]
+        done = subprocess.run([*command, "-c", source, "-o", "kernels.o"], cwd=folder, capture_output=True, text=True)
+        said = done.stdout + done.stderr
+        if done.returncode != 0:
+            wrong += [line for line in said.splitlines() if "error" in line or "warning" in line] or [said]
+            return model, wrong, registers
+        name, architecture = "", ""
+        for line in said.splitlines():
+            if found := re.search(r"entry function '(\w+)' for '(\w+)'", line):
+                name, architecture = found.groups()
+            elif found := re.search(r"properties for (\w+)", line):
+                name = found[1]
+            if found := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line):
+                if (found[1] != "0" and not options.debug) or found[2] != "0":
+                    wrong.append(f"{architecture}: {name}: {line.strip()}")
+            if found := re.search(r"Used (\d+) registers", line):
+                registers = max(registers, int(found[1]))
+                if name and int(found[1]) > predicted.registers(name):
+                    wrong.append(f"{architecture}: {name}: {found[1]} registers, where the report says {predicted.registers(name)}")
+            if re.search(r"bytes smem", line):
+                wrong.append(f"{architecture}: {name}: shared memory that no launch asks for: {line.strip()}")
+        if options.cuobjdump:
+            wrong += [line for architecture in options.architectures for line in crowded(options, folder, architecture)]
+        if not options.debug and PTX in options.architectures:
+            wrong += missing(folder, source)
     return model, wrong, registers
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dbc", required=True)
-    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--nvcc", required=True, type=shlex.split, help="its command, as `ccache nvcc`")
     parser.add_argument("--debug", action="store_true", help="without NDEBUG, where kernels may have a stack")
     parser.add_argument("--include", required=True, help="the runtime's headers")
     parser.add_argument("--architectures", nargs="+", default=["sm_80", "sm_90"])
