@@ -420,6 +420,10 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs, float norm) {
 
 /// The step, once it is known that it can be made.
 Status Optimizer::clip_and_step(Weights &weights, const Outputs &outputs, float norm) {
+  if (!std::isfinite(norm))
+    return Status::error(Code::bad_call, weights.info().name +
+                                             ": the norm of the gradients is beyond what a float holds; they "
+                                             "cannot be clipped to one");
   try {
     make_room(weights, outputs);
   } catch (const std::bad_alloc &) {

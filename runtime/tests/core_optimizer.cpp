@@ -290,6 +290,20 @@ TEST(Optimizer, ClipsZeros) {
   EXPECT_TRUE(same_bits(training.of(W), kW));
 }
 
+/// What has no norm cannot be clipped, and is not taken for nothing.
+TEST(Optimizer, DoesNotClipToAnInfiniteNorm) {
+  Training training;
+  Optimizer optimizer(sgd(0, false));
+  optimizer.options().clip_norm = 0.5F;
+  training.give(W, Numbers(kW.size(), 3e38F));
+  const Status status = optimizer.step(training.weights, training.outputs);
+  EXPECT_EQ(status.code, Code::bad_call);
+  EXPECT_NE(status.message.find("the norm of the gradients is beyond what a float holds"), std::string::npos)
+      << status.message;
+  EXPECT_TRUE(same_bits(training.of(W), kW));
+  EXPECT_EQ(optimizer.steps(), 0);
+}
+
 /// A frozen parameter stays as it is and does not count in the norm: torch's with `weight` alone.
 TEST(Optimizer, FrozenParametersStay) {
   Training training;
