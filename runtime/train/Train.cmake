@@ -9,6 +9,7 @@ if(DBC_IO)
     train/DataSet.cpp
     train/DevMetric.cpp
     train/FileOptions.cpp
+    train/Finite.cpp
     train/GradientSum.cpp
     train/LeftOut.cpp
     train/Log.cpp

@@ -5,6 +5,7 @@
 #include "Curves.h"
 #include "Digits.h"
 #include "FileOptions.h"
+#include "Finite.h"
 #include "ParameterOptions.h"
 #include "SharedState.h"
 #include "WholeFiles.h"
@@ -408,7 +409,9 @@ Status TrainingLoop::descend(const std::vector<size_t> &lines, bool has_gradient
   const Status status = ranks_.is_alone() ? optimizer_.step(weights_, own)
                                           : sum_.step(optimizer_, weights_, info_.entries[loss_], own);
   if (!status.ok())
-    return ranks_.is_alone() || status.code == Code::bad_call ? not_finite(lines, status.message) : status;
+    return ranks_.is_alone() || status.code == Code::bad_call
+               ? not_finite(lines, "step " + std::to_string(progress_.step + 1) + ": " + status.message)
+               : status;
   return model_.renew(weights_, optimizer_);
 }
 
@@ -467,23 +470,17 @@ Status TrainingLoop::measure(double &metric) {
 }
 
 /// What is saved can be gone on with.
-Status TrainingLoop::check_weights() const {
-  for (int32_t param = 0; param < weights_.count(); ++param) {
-    const float *values = weights_.data(param);
-    if (!std::all_of(values, values + weights_.size(param), [](float value) { return std::isfinite(value); }))
-      return failure("step " + std::to_string(progress_.step) + ": `" + info_.params[param].name +
-                         "` is not finite after it: the learning rate is too high; training ends, and what "
-                         "was saved stays",
-                     Code::bad_input);
-  }
-  return Status();
+Status TrainingLoop::check_finite() {
+  if (Status status = find_not_finite_weight(weights_, progress_.step); !status.ok())
+    return ranks_.agreed(status);
+  return ranks_.agree(find_not_finite_state(optimizer_, info_, progress_.step));
 }
 
 Status TrainingLoop::finish_epoch() {
   if (progress_.inputs == 0)
     return ranks_.agreed(failure(train_->file() + ": no line could be computed", Code::bad_input));
-  if (Status status = check_weights(); !status.ok())
-    return ranks_.agreed(status);
+  if (Status status = check_finite(); !status.ok())
+    return status;
   const double loss = progress_.loss_sum / static_cast<double>(progress_.inputs);
   double metric = 0;
   if (Status status = measure(metric); !status.ok())
@@ -534,8 +531,8 @@ Status TrainingLoop::keep_epoch(const LogRow &row, int64_t inputs, bool better) 
 }
 
 Status TrainingLoop::checkpoint() {
-  if (Status status = check_weights(); !status.ok())
-    return ranks_.agreed(status);
+  if (Status status = check_finite(); !status.ok())
+    return status;
   std::optional<Optimizer> whole;
   if (Status status = sum_.gather_state(optimizer_, weights_, whole); !status.ok())
     return status;

@@ -67,7 +67,7 @@ private:
   Status finish_epoch();
   Status keep_epoch(const LogRow &row, int64_t inputs, bool better);
   Status checkpoint();
-  Status check_weights() const;
+  Status check_finite();
   Status plot() const;
   /// The metric after an epoch.
   Status measure(double &metric);
