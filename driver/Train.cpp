@@ -85,7 +85,8 @@ Exit trainCommand(const Options &options) {
     return fail(status);
   if (Exit exit = checkWeights(asked.weights, model))
     return exit;
-  for (const auto &[flag, written] : {std::pair("--log", asked.log), std::pair("--plot", asked.plot)})
+  for (const auto &[flag, written] : {std::pair("--log", asked.log), std::pair("--plot", asked.plot),
+                                      std::pair("--profile-json", asked.profile_json)})
     for (const std::string &source : unit.files())
       if (!written.empty() && llvm::sys::fs::equivalent(written, source))
         return fail(llvm::createStringError(std::string(flag) + " would replace " + source +

@@ -496,6 +496,11 @@ private:
         ->check(CLI::Range(int64_t(0), dbc::TrainOptions::most_steps).description(""));
     train->add_option("--log", t.log, "the log, in place of log.csv in --out")->type_name("FILE.csv");
     train->add_option("--plot", t.plot, "draw loss and metric by epoch")->type_name("FILE.svg");
+    train->add_flag(
+        "--profile", t.profile,
+        "print to stderr where the time went, stage by stage, of several processes that of the first");
+    train->add_option("--profile-json", t.profile_json, "write the same to a file, as JSON")
+        ->type_name("FILE");
   }
 
   CLI::App &app;

@@ -224,6 +224,12 @@ static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &
       out.line("for (const auto &stage : " + program->space + "::stages)");
       out.line("  model.entries.back().stages.push_back(stage.name);");
     }
+    std::vector<std::string> backward;
+    for (auto [number, stage] : llvm::enumerate(program->stages))
+      if (stage.getBackward())
+        backward.push_back(std::to_string(number));
+    if (!backward.empty())
+      out.line("model.entries.back().backward = {" + commas(backward) + "};");
     if (std::string order = orderOf(model, *program); !order.empty())
       out.line("model.entries.back().order = " + order + ";");
     out.line("model.entries.back().make_plan = dbc::make_plan<" + program->space + "::Plan>;");

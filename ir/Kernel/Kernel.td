@@ -294,18 +294,20 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
     `gathers`, `operations` of products (two a multiply-add). `same_as`: a stage of a program before, which computes the
-    same of arrays that are called and look the same there (set by kernel-share-stages).
+    same of arrays that are called and look the same there (set by kernel-share-stages). `backward`: a stage of the
+    backward pass, which computes gradients, or again what they need.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
       OptionalAttr<I64Attr>:$large_m, UnitAttr:$sums, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
       OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
-      OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations, OptionalAttr<SymbolRefAttr>:$same_as);
+      OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations, OptionalAttr<SymbolRefAttr>:$same_as,
+      UnitAttr:$backward);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
     build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
-          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{

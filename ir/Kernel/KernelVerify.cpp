@@ -396,6 +396,8 @@ LogicalResult FuncOp::verify() {
   if (getIndexSet().has_value() != (kind == FuncKind::Index || kind == FuncKind::Stage))
     return emitOpError(getIndexSet() ? "is over an index set, but not called for its rows"
                                      : "is over no index set");
+  if (getBackward() && kind != FuncKind::Stage)
+    return emitOpError("is of the backward pass, but no stage");
   Block &body = getBody().front();
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
   if (kind != FuncKind::Slot)

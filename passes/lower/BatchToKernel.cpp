@@ -236,6 +236,7 @@ struct Lowering {
       func.setGrain(schedule->getGrain());
     func.setBlas(stage.getBlas());
     func.setSums(stage.accumulates());
+    func.setBackward(stage.getRole() != batch::StageRole::Forward);
     lists->lowerBefore(stage, launches);
     const bool active = stage.getWhen().has_value();
     kernel::IndexSetOp indexSet = indexSets[stage.getIndexSet()];

@@ -52,6 +52,8 @@ void Session::State::prepare(int32_t number) {
   entry.profile.stages.resize(code.stages.size());
   for (size_t s = 0; s < code.stages.size(); ++s)
     entry.profile.stages[s].name = code.stages[s];
+  for (int32_t stage : code.backward)
+    entry.profile.stages[stage].backward = true;
   entry.out.prepare(model_.info().entries[code.entry], model_.code().f64);
   entry.plan = code.make_plan();
 }
@@ -221,9 +223,10 @@ Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool sh
   Entry &entry = entries_[number];
   RunProfile &profile = entry.profile;
   for (StageProfile &stage : profile.stages) {
-    const char *name = stage.name;
-    stage = StageProfile();
-    stage.name = name;
+    StageProfile fresh;
+    fresh.name = stage.name;
+    fresh.backward = stage.backward;
+    stage = fresh;
   }
   profile.rounds = 1;
   profile.compute_ns = 0;

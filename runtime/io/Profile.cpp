@@ -101,6 +101,8 @@ std::string profile_json(const RunProfile &profile, const PredictedProfile *pred
                                   {"gflops", nullptr}};
     if (rated(stage))
       row["gflops"] = rate(stage);
+    if (stage.backward)
+      row["backward"] = true;
     if (predicted != nullptr) {
       row["predicted_us"] = nullptr;
       if (stage.ns > 0)

@@ -23,12 +23,12 @@ auto all(const LearningRate &r) {
 }
 auto all(const TrainOptions &o) {
   const auto &[loss, train, dev, metric, target, weights, batch, epochs, seed, threads, optimizer, rate,
-               every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out, log, plot, resume,
-               shard_optimizer, program, dims] = o;
+               every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out, log, plot, profile,
+               profile_json, resume, shard_optimizer, program, dims] = o;
   return std::tuple_cat(std::tie(loss, train, dev, metric, target, weights, batch, epochs, seed, threads),
                         all(optimizer), all(rate),
                         std::tie(every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out,
-                                 log, plot, resume, shard_optimizer, program, dims));
+                                 log, plot, profile, profile_json, resume, shard_optimizer, program, dims));
 }
 
 /// No member has its default.
@@ -69,6 +69,8 @@ TrainOptions unusual() {
   o.out = "out";
   o.log = "log.csv";
   o.plot = "plot.svg";
+  o.profile = true;
+  o.profile_json = "profile.json";
   o.resume = true;
   o.shard_optimizer = true;
   o.program = "00ff";

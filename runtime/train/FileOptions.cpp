@@ -19,7 +19,8 @@ Status check_files(const TrainOptions &options, const CheckpointFolder *folder) 
            (std::filesystem::equivalent(a, b, none) ||
             std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none));
   };
-  for (const auto &[flag, written] : {std::pair("--log", options.log), std::pair("--plot", options.plot)}) {
+  for (const auto &[flag, written] : {std::pair("--log", options.log), std::pair("--plot", options.plot),
+                                      std::pair("--profile-json", options.profile_json)}) {
     for (const auto &[other, read] : {std::pair("--train", options.train), std::pair("--dev", options.dev),
                                       std::pair("--weights", options.weights)})
       if (same(written, read))
@@ -31,6 +32,9 @@ Status check_files(const TrainOptions &options, const CheckpointFolder *folder) 
   }
   if (same(options.plot, options.log) || (folder && same(options.plot, folder->file("log.csv"))))
     return bad("--plot would replace the log that it draws");
+  if (same(options.profile_json, options.plot) || same(options.profile_json, options.log) ||
+      (folder && same(options.profile_json, folder->file("log.csv"))))
+    return bad("--profile-json would replace the file of --log or --plot");
   if (!options.plot.empty() && options.log.empty() && !folder)
     return bad("--plot draws the log, which --out or --log keep");
   return Status();

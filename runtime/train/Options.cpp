@@ -60,6 +60,8 @@ template <class Options, class Visit> void for_each_option(Options &o, Visit vis
   visit("out", o.out);
   visit("log", o.log);
   visit("plot", o.plot);
+  visit("profile", o.profile);
+  visit("profile-json", o.profile_json);
   visit("resume", o.resume);
   visit("program", o.program);
   visit("dims", o.dims);

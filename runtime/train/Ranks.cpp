@@ -2,6 +2,7 @@
 #include "Ranks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <queue>
@@ -10,7 +11,13 @@
 namespace dbc::train {
 
 Status Ranks::exchange(const std::vector<SentBytes> &sent, const std::vector<ReceivedBytes> &received) {
-  return is_alone() ? Status() : communicator_->exchange(sent, received);
+  if (is_alone())
+    return Status();
+  const auto begin = std::chrono::steady_clock::now();
+  Status status = communicator_->exchange(sent, received);
+  exchange_ns_ +=
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+  return status;
 }
 
 /// By Bruck's algorithm: each time a rank receives as much as it has from one that is as far behind it, so

@@ -38,6 +38,8 @@ public:
     is_agreed_ = true;
     return failed;
   }
+  /// How long all exchanges took so far, waiting for other ranks included.
+  int64_t exchange_ns() const { return exchange_ns_; }
   /// Whether the error that ends the training is one that all ranks have.
   bool is_agreed() const { return is_alone() || is_agreed_; }
 
@@ -45,6 +47,7 @@ private:
   Communicator *communicator_;
   std::string gathered_; ///< memory of gather()
   bool is_agreed_ = false;
+  int64_t exchange_ns_ = 0;
 };
 
 /// Of the inputs of a batch, of these sizes, those of each rank, by their positions, ascending: from the

@@ -19,6 +19,7 @@ if(DBC_IO)
     train/ParameterOptions.cpp
     train/Ranks.cpp
     train/SharedState.cpp
+    train/StepProfile.cpp
     train/Trainer.cpp
     train/TrainingLoop.cpp
     train/WholeFiles.cpp)

@@ -45,7 +45,7 @@ Status bad(const std::string &message) { return failure(message, Code::bad_call)
 TrainingLoop::TrainingLoop(const TrainOptions &options, const ModelCode &code, Communicator *communicator)
     : options_(options), code_(code), info_(*code.info), ranks_(communicator), weights_(info_), batch_(info_),
       dev_(info_), optimizer_(options.optimizer), sum_(ranks_, code.f64, options.shard_optimizer),
-      rate_(options.rate), meter_(/*silent=*/!ranks_.is_first()), left_out_(meter_) {
+      rate_(options.rate), meter_(/*silent=*/!ranks_.is_first()), left_out_(meter_), profile_(ranks_) {
   if (!options.out.empty())
     folder_.emplace(options.out);
 }
@@ -67,6 +67,7 @@ Status TrainingLoop::make_model() {
   if (Status status = Model::make(code_, weights_, &model_); !status.ok())
     return status;
   session_.emplace(model_, options_.threads);
+  session_->time_stages(options_.profile || !options_.profile_json.empty());
   return Status();
 }
 
@@ -349,10 +350,11 @@ std::vector<size_t> TrainingLoop::own_lines(const std::vector<size_t> &order, si
 Status TrainingLoop::compute(const std::vector<size_t> &lines, size_t batch, Computed &computed) {
   if (lines.empty())
     return Status();
-  if (Status status = fill(lines, batch); !status.ok())
+  if (Status status = profile_.time(Work::Read, [&] { return fill(lines, batch); }); !status.ok())
     return status;
   if (Status status = session_->run(loss_, batch_); !status.ok())
     return status;
+  profile_.add(session_->profile(loss_), static_cast<int64_t>(lines.size()));
   for (size_t i = 0; i < lines.size(); ++i)
     if (session_->status(static_cast<int32_t>(i)).ok()) {
       computed.loss_sum += session_->outputs(loss_).number(0, i);
@@ -406,13 +408,15 @@ Status TrainingLoop::descend(const std::vector<size_t> &lines, bool has_gradient
   static const Outputs none;
   const Outputs &own = has_gradient ? session_->outputs(loss_) : none;
   optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
-  const Status status = ranks_.is_alone() ? optimizer_.step(weights_, own)
-                                          : sum_.step(optimizer_, weights_, info_.entries[loss_], own);
+  const Status status = profile_.time(Work::Update, [&] {
+    return ranks_.is_alone() ? optimizer_.step(weights_, own)
+                             : sum_.step(optimizer_, weights_, info_.entries[loss_], own);
+  });
   if (!status.ok())
     return ranks_.is_alone() || status.code == Code::bad_call
                ? not_finite(lines, "step " + std::to_string(progress_.step + 1) + ": " + status.message)
                : status;
-  return model_.renew(weights_, optimizer_);
+  return profile_.time(Work::Pack, [&] { return model_.renew(weights_, optimizer_); });
 }
 
 Status TrainingLoop::step(const std::vector<size_t> &order, size_t begin, size_t end) {
@@ -483,7 +487,7 @@ Status TrainingLoop::finish_epoch() {
     return status;
   const double loss = progress_.loss_sum / static_cast<double>(progress_.inputs);
   double metric = 0;
-  if (Status status = measure(metric); !status.ok())
+  if (Status status = profile_.time(Work::Measure, [&] { return measure(metric); }); !status.ok())
     return status;
   const double last_rate = rate_at(rate_, progress_.step - 1, progress_.plateau);
   const int64_t inputs = progress_.inputs;
@@ -499,7 +503,8 @@ Status TrainingLoop::finish_epoch() {
   if (better)
     progress_.best = {progress_.epoch, loss, metric};
   const LogRow row{progress_.epoch, progress_.step, loss, metric, last_rate, epoch_rate_, progress_.seconds};
-  if (Status status = ranks_.agree(keep_epoch(row, inputs, better)); !status.ok())
+  const Status kept = profile_.time(Work::Save, [&] { return keep_epoch(row, inputs, better); });
+  if (Status status = ranks_.agree(kept); !status.ok())
     return status;
   if (Status status = checkpoint(); !status.ok())
     return status;
@@ -533,11 +538,13 @@ Status TrainingLoop::keep_epoch(const LogRow &row, int64_t inputs, bool better) 
 Status TrainingLoop::checkpoint() {
   if (Status status = check_finite(); !status.ok())
     return status;
-  std::optional<Optimizer> whole;
-  if (Status status = sum_.gather_state(optimizer_, weights_, whole); !status.ok())
-    return status;
-  return ranks_.agree(folder_ ? folder_->save(weights_, whole ? *whole : optimizer_, progress_, asked())
-                              : Status());
+  return profile_.time(Work::Save, [&] {
+    std::optional<Optimizer> whole;
+    if (Status status = sum_.gather_state(optimizer_, weights_, whole); !status.ok())
+      return status;
+    return ranks_.agree(folder_ ? folder_->save(weights_, whole ? *whole : optimizer_, progress_, asked())
+                                : Status());
+  });
 }
 
 /// Of the first rank.
@@ -548,12 +555,23 @@ Status TrainingLoop::plot() const {
                                                dev_.name(), progress_.best.epoch));
 }
 
+/// Of the first rank.
+Status TrainingLoop::tell_profile() {
+  if (!ranks_.is_first())
+    return Status();
+  if (options_.profile)
+    meter_.say(profile_.table());
+  return options_.profile_json.empty() ? Status()
+                                       : write_file(options_.profile_json, to_text(profile_.json()) + "\n");
+}
+
 bool TrainingLoop::due_to_stop() const {
   return progress_.epoch >= options_.epochs ||
          (options_.patience > 0 && progress_.since_best >= options_.patience);
 }
 
 Status TrainingLoop::run() {
+  profile_.begin();
   while (!due_to_stop())
     if (Status status = run_epoch(); !status.ok()) {
       meter_.clear();
@@ -564,7 +582,7 @@ Status TrainingLoop::run() {
                ": training ends");
   if (progress_.best.epoch == 0)
     meter_.say("warning: after no epoch was the " + dev_.name() + " a number: there are no best weights");
-  return Status();
+  return ranks_.agree(tell_profile());
 }
 
 } // namespace dbc::train

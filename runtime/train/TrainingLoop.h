@@ -12,6 +12,7 @@
 #include "Log.h"
 #include "Meter.h"
 #include "Ranks.h"
+#include "StepProfile.h"
 
 #include <dbc/batch.h>
 #include <dbc/io/instances.h>
@@ -69,6 +70,7 @@ private:
   Status checkpoint();
   Status check_finite();
   Status plot() const;
+  Status tell_profile();
   /// The metric after an epoch.
   Status measure(double &metric);
   /// What stops a training: a loss or gradient that is infinite or NaN, in words; empty: all are finite.
@@ -103,6 +105,7 @@ private:
   double epoch_rate_ = 0; ///< inputs a second of the last epoch, as far as it was run here
   Meter meter_;
   LeftOut left_out_; ///< of both data sets
+  StepProfile profile_;
 };
 
 } // namespace dbc::train

@@ -855,6 +855,15 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// Stages alone are of one pass or the other.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op is of the backward pass, but no stage}}
+  kernel.func roots @f(%input: i32) attributes {backward} {
+  }
+}
+
+// -----
+
 // What is shared of a sum is tiles of the function.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]

@@ -58,6 +58,7 @@ struct EntryCode {
   std::vector<const char *> stages;    ///< names, in order; RunProfile has one line for each
   std::unique_ptr<EntryPlan> (*make_plan)();
   EvaluationOrder order = {}; ///< by which the first of an input's errors is reported; empty: not known
+  std::vector<int32_t> backward = {}; ///< the numbers of those of `stages` that are of the backward pass
 };
 
 /// What a compiled model offers to a host. Each has `extern "C" const dbc::ModelCode *dbc_code_<model>()`

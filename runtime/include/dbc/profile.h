@@ -21,6 +21,7 @@ struct StageProfile {
   /// Time in its launches, 0 where Session::time_stages is off. That of a persistent kernel stands at the
   /// loop's first stage.
   int64_t ns = 0;
+  bool backward = false; ///< whether it is one of the backward pass, which computes gradients
 };
 
 /// A piece of time: nanoseconds of the steady clock.
@@ -89,6 +90,7 @@ struct RunProfile {
       StageProfile &stage = stages[i];
       const StageProfile &more = other.stages[i];
       stage.name = more.name;
+      stage.backward = more.backward;
       stage.launches += more.launches;
       stage.rows += more.rows;
       stage.bytes_read += more.bytes_read;

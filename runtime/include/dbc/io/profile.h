@@ -32,7 +32,8 @@ std::string profile_table(const RunProfile &profile, const PredictedProfile *pre
 
 /// The same as one JSON object in one line: {"nodes", "rounds", "schedule_ns", "compute_ns", "stages":
 /// [{"name", "launches", "rows", "bytes_read", "bytes_written", "gathers", "operations", "ns", "gflops"}]};
-/// "gflops" is null where there is no time or no product. With what was predicted also "predicted":
+/// "gflops" is null where there is no time or no product; a stage of the backward pass has "backward": true.
+/// With what was predicted also "predicted":
 /// {"device", "constants", "measured_constants", "path", "measured_on", "batches", "us"}, and of each stage
 /// "predicted_us", null where there is no time. Throws std::bad_alloc.
 std::string profile_json(const RunProfile &profile, const PredictedProfile *predicted = nullptr);

@@ -39,6 +39,8 @@ struct TrainOptions {
   std::string out;              ///< a folder for checkpoints and the log; empty: nothing is kept
   std::string log;              ///< a CSV file, in place of that in `out`
   std::string plot;             ///< an SVG file
+  bool profile = false;         ///< whether stderr is told at the end where the time went, on the first rank
+  std::string profile_json;     ///< a JSON file of the same
   bool resume = false;
   bool shard_optimizer = false; ///< of several processes: each keeps a part of the optimizer's state
   /// What the model was compiled from and for, as far as that is to be said: a training is not resumed by
