@@ -27,7 +27,7 @@ function(dbc_static_libraries files)
   set(waiting ${ARGN})
   set(seen "")
   set(found "")
-  while(NOT waiting STREQUAL "")
+  while(waiting)
     list(POP_FRONT waiting library)
     if(library IN_LIST seen OR NOT library MATCHES "^MLIR")
       continue()
@@ -38,17 +38,22 @@ function(dbc_static_libraries files)
       list(APPEND found $<TARGET_FILE:${library}>)
     endif()
     get_target_property(needed ${library} INTERFACE_LINK_LIBRARIES)
-    list(APPEND waiting ${needed})
+    if(needed)
+      list(TRANSFORM needed REPLACE "^\\$<LINK_ONLY:(.+)>$" "\\1")
+      list(APPEND waiting ${needed})
+    endif()
   endwhile()
   set(${files} ${found} PARENT_SCOPE)
 endfunction()
 dbc_static_libraries(mlir_files MLIRArithDialect MLIRAsmParser MLIRLinalgDialect MLIRMathDialect MLIROptLib MLIRPass
   MLIRTensorDialect MLIRTransforms)
-add_library(dbc_llvm INTERFACE) # what dbc-lsp needs too
-target_link_libraries(dbc_llvm INTERFACE $<TARGET_FILE:LLVMSupport> $<TARGET_FILE:LLVMDemangle> ${CMAKE_DL_LIBS})
+# What dbc-lsp needs too. Of LLVMSupport nothing is linked that compresses, so neither zlib nor zstd is.
+set(llvm_files $<TARGET_FILE:LLVMSupport> $<TARGET_FILE:LLVMDemangle>)
+add_library(dbc_llvm INTERFACE)
+target_link_libraries(dbc_llvm INTERFACE ${llvm_files} ${CMAKE_DL_LIBS})
 # MLIR's libraries need one another in circles.
-target_link_libraries(dbc_mlir INTERFACE
-  "$<LINK_GROUP:RESCAN,${mlir_files}>" $<TARGET_FILE:LLVMRemarks> $<TARGET_FILE:LLVMBitstreamReader> dbc_llvm)
+list(APPEND mlir_files $<TARGET_FILE:LLVMRemarks> $<TARGET_FILE:LLVMBitstreamReader>)
+target_link_libraries(dbc_mlir INTERFACE "$<LINK_GROUP:RESCAN,${mlir_files}>" dbc_llvm)
 target_link_options(dbc_mlir INTERFACE -Wl,--gc-sections)
 
 # Most of dbc's time goes to MLIR: by -O1 it compiles models as fast as by -O3, and is built sooner (a pass in 0.6 of the
