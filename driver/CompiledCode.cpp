@@ -268,8 +268,8 @@ static uint64_t bytesIn(const std::string &folder) {
   return bytes;
 }
 
-/// Removes what was not used for longest. Nobody minds what cannot be removed.
-static void prune(const std::string &cache) {
+/// Removes what was not used for longest, but not what is `used` now. Nobody minds what cannot be removed.
+static void prune(const std::string &cache, const std::string &used) {
   std::vector<std::pair<llvm::sys::TimePoint<>, std::string>> folders;
   std::error_code error;
   for (fs::directory_iterator it(cache, error), end; it != end && !error; it.increment(error))
@@ -277,9 +277,9 @@ static void prune(const std::string &cache) {
       folders.emplace_back(status->getLastModificationTime(), it->path());
   std::sort(folders.rbegin(), folders.rend());
   uint64_t bytes = 0;
-  for (const auto &[used, folder] : folders) {
+  for (const auto &[time, folder] : folders) {
     bytes += bytesIn(folder);
-    if (bytes > kKeptBytes)
+    if (bytes > kKeptBytes && folder != used)
       (void)fs::remove_directories(folder);
   }
 }
@@ -316,7 +316,7 @@ static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
     llvm::errs() << "compiling " << code.model << " with `" << compilers.cxx[0] << "`\n";
   if (Exit exit = compile(code, compilers, folder, verbose))
     return exit;
-  prune(*cache);
+  prune(*cache, folder);
   (void)use(made);
   return kFine;
 }
