@@ -420,7 +420,7 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs, float norm) {
 
 /// The step, once it is known that it can be made.
 Status Optimizer::clip_and_step(Weights &weights, const Outputs &outputs, float norm) {
-  if (!std::isfinite(norm))
+  if (options_.clip_norm > 0 && !std::isfinite(norm))
     return Status::error(Code::bad_call, weights.info().name +
                                              ": the norm of the gradients is beyond what a float holds; they "
                                              "cannot be clipped to one");

@@ -302,6 +302,10 @@ TEST(Optimizer, DoesNotClipToAnInfiniteNorm) {
       << status.message;
   EXPECT_TRUE(same_bits(training.of(W), kW));
   EXPECT_EQ(optimizer.steps(), 0);
+  EXPECT_EQ(optimizer.step(training.weights, training.outputs, INFINITY).code, Code::bad_call);
+  // What is not clipped needs no norm.
+  optimizer.options().clip_norm = 0;
+  EXPECT_TRUE(optimizer.step(training.weights, training.outputs, INFINITY).ok());
 }
 
 /// A frozen parameter stays as it is and does not count in the norm: torch's with `weight` alone.

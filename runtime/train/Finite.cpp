@@ -31,7 +31,7 @@ Status find_not_finite_state(const Optimizer &optimizer, const ModelInfo &info, 
     const OptimizerState &state = optimizer.state(static_cast<int32_t>(param));
     for (const auto *array : {&state.first, &state.second})
       if (!are_finite(array->data(), array->size()))
-        return not_finite(step, "the optimizer's mean for `" + info.params[param].name + "`",
+        return not_finite(step, "what the optimizer keeps of `" + info.params[param].name + "`",
                           "the gradients are too large");
   }
   return Status();

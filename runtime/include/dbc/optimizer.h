@@ -81,12 +81,13 @@ public:
   /// One step down the gradients that a run of a loss has left in `outputs`. Parameters without one stay as
   /// they are. Fails with bad_call, and nothing changes, if there is none at all, if one does not fit its
   /// parameter, if one is infinite or NaN (the first such parameter is named), if they are to be clipped and
-  /// their norm is no number of type float, and if an option is out of its range; with limit, and nothing changes, if there is no memory for the state. Afterwards the model that
-  /// gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only, and where
-  /// a batch looks up more rows of a table than those before.
+  /// their norm is beyond a float, and if an option is out of its range; with limit, and nothing changes, if
+  /// there is no memory for the state. Afterwards the model that gave the gradients is renewed by
+  /// Model::renew. Allocates in a parameter's first step only, and where a batch looks up more rows of a
+  /// table than those before.
   Status step(Weights &weights, const Outputs &outputs);
-  /// The same where `outputs` have a part of the gradient, and `norm` is that of the whole one, which is
-  /// finite.
+  /// The same where `outputs` have a part of the gradient, all of which is finite, and `norm` is that of the
+  /// whole one.
   Status step(Weights &weights, const Outputs &outputs, float norm);
   /// The sum of squares of what is there of gradients, without those of frozen parameters; not finite where
   /// one of them is not.
