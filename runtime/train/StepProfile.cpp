@@ -27,7 +27,7 @@ void StepProfile::add(const RunProfile &run, int64_t inputs) {
   inputs_ += inputs;
 }
 
-std::vector<std::pair<std::string, int64_t>> StepProfile::all() const {
+std::vector<std::pair<std::string, int64_t>> StepProfile::all(int64_t whole) const {
   const auto of = [&](Work kind) { return ns_[static_cast<size_t>(kind)]; };
   int64_t forward = 0, backward = 0;
   for (const StageProfile &stage : runs_.stages)
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, int64_t>> StepProfile::all() const {
       {"measuring", of(Work::Measure)},
       {"saving", of(Work::Save)},
   };
-  int64_t rest = now_ns() - begin_;
+  int64_t rest = whole;
   for (const auto &[word, ns] : work)
     rest -= ns;
   work.emplace_back("else", rest);
@@ -56,14 +56,11 @@ std::string StepProfile::table() const {
   const auto right = [](const std::string &text, size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
   };
-  const std::vector<std::pair<std::string, int64_t>> work = all();
-  int64_t whole = 0;
-  for (const auto &[word, ns] : work)
-    whole += ns;
+  const int64_t whole = now_ns() - begin_;
   std::string out = counted(steps_, "step") + " of " + counted(inputs_, "input") + " in all, " +
                     fixed(static_cast<double>(whole) / 1e6, 3) + " ms\n";
-  for (const auto &[word, ns] : work)
-    if (ns > 0)
+  for (const auto &[word, ns] : all(whole))
+    if (ns != 0)
       out += "  " + word + std::string(kWord - word.size(), ' ') +
              right(fixed(static_cast<double>(ns) / 1e6, 3), kTime) + " ms" +
              right(fixed(100 * static_cast<double>(ns) / static_cast<double>(whole), 1), kShare) + " %\n";
@@ -73,11 +70,9 @@ std::string StepProfile::table() const {
 
 Json StepProfile::json() const {
   Json work = Json::object();
-  int64_t whole = 0;
-  for (const auto &[word, ns] : all()) {
+  const int64_t whole = now_ns() - begin_;
+  for (const auto &[word, ns] : all(whole))
     work[word] = ns;
-    whole += ns;
-  }
   return {{"steps", steps_},
           {"inputs", inputs_},
           {"ns", whole},

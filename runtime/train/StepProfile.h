@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <dbc/profile.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace dbc::train {
 
 /// What a training does beside running its loss. Exchanges with other ranks are no part of the others.
-enum class Work { Read, Update, Pack, Exchange, Measure, Save };
+enum class Work { Read, Update, Pack, Measure, Save };
 
 /// All times are those of the steady clock. For one thread.
 class StepProfile {
@@ -48,12 +50,12 @@ public:
 
 private:
   /// Each kind of work by its word, in the order in which a step does it; the last one is all the rest.
-  std::vector<std::pair<std::string, int64_t>> all() const;
+  std::vector<std::pair<std::string, int64_t>> all(int64_t whole) const;
   static int64_t now_ns();
 
   const Ranks &ranks_;
-  int64_t begin_ = 0, exchanged_ = 0;
-  std::array<int64_t, 6> ns_ = {}; ///< by Work, Exchange aside
+  int64_t begin_ = now_ns(), exchanged_ = 0;
+  std::array<int64_t, 5> ns_ = {}; ///< by Work
   RunProfile runs_;
   int64_t steps_ = 0, inputs_ = 0;
 };

@@ -252,7 +252,9 @@ Status TrainingLoop::prepare() {
     return status;
   if (Status status = share_start(); !status.ok())
     return status;
-  return ranks_.agree(plot()); // if it cannot be written, that is said before anything is trained
+  // If they cannot be written, that is said before anything is trained.
+  const Status plotted = plot();
+  return ranks_.agree(plotted.ok() ? write_profile() : plotted);
 }
 
 /// Fills the batch with lines of `batch` inputs in all.
@@ -556,13 +558,10 @@ Status TrainingLoop::plot() const {
 }
 
 /// Of the first rank.
-Status TrainingLoop::tell_profile() {
-  if (!ranks_.is_first())
+Status TrainingLoop::write_profile() const {
+  if (options_.profile_json.empty() || !ranks_.is_first())
     return Status();
-  if (options_.profile)
-    meter_.say(profile_.table());
-  return options_.profile_json.empty() ? Status()
-                                       : write_file(options_.profile_json, to_text(profile_.json()) + "\n");
+  return write_file(options_.profile_json, to_text(profile_.json()) + "\n");
 }
 
 bool TrainingLoop::due_to_stop() const {
@@ -582,7 +581,9 @@ Status TrainingLoop::run() {
                ": training ends");
   if (progress_.best.epoch == 0)
     meter_.say("warning: after no epoch was the " + dev_.name() + " a number: there are no best weights");
-  return ranks_.agree(tell_profile());
+  if (options_.profile)
+    meter_.say(profile_.table());
+  return ranks_.agree(write_profile());
 }
 
 } // namespace dbc::train

@@ -70,7 +70,7 @@ private:
   Status checkpoint();
   Status check_finite();
   Status plot() const;
-  Status tell_profile();
+  Status write_profile() const;
   /// The metric after an epoch.
   Status measure(double &metric);
   /// What stops a training: a loss or gradient that is infinite or NaN, in words; empty: all are finite.

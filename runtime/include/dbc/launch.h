@@ -92,10 +92,11 @@ inline bool worth_concurrent(const LoopWork *works, int32_t count, int32_t threa
 }
 
 /// Runs loops that need nothing of one another: `loops`(loop, worker) for each of them, on a worker of its
-/// own or on all. Launches are written down by one thread alone, so then it is one loop after the other.
+/// own or on all. Launches are written down by one thread alone, and times of several would overlap, so then
+/// it is one loop after the other.
 template <int32_t Count, class Loops>
 inline void side_by_side(Run &run, const LoopWork (&works)[Count], Loops &&loops) {
-  if (run.log == nullptr && worth_concurrent(works, Count, run.pool.threads()))
+  if (run.log == nullptr && !run.timed && worth_concurrent(works, Count, run.pool.threads()))
     run.pool.run(Count, loops);
   else
     for (int32_t loop = 0; loop < Count; ++loop)

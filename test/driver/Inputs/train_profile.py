@@ -4,7 +4,7 @@ import sys
 
 profile = json.load(open(sys.argv[1]))
 work, stages = profile["work"], profile["loss"]["stages"]
-assert sum(work.values()) == profile["ns"], profile
+assert sum(work.values()) == profile["ns"] and min(work.values()) >= 0, profile
 for backward in (False, True):
     of_pass = [stage for stage in stages if stage.get("backward", False) == backward]
     assert of_pass and sum(stage["ns"] for stage in of_pass) == work["backward" if backward else "forward"] > 0, of_pass
