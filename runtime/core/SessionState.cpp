@@ -3,20 +3,14 @@
 // The course of a run: check, schedule, again without the inputs that failed, compute; in sub-batches, of
 // which a device may compute one while the next is scheduled.
 #include "SessionState.h"
+#include "Clock.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
 namespace dbc {
 
 namespace {
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 constexpr const char *kBegun = "a run has begun that is not finished";
 /// So many inputs are one sub-batch in the first run of an entry.
 constexpr int32_t kUntried = 8;

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "Ranks.h"
+#include "../core/Clock.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <queue>
@@ -13,10 +13,9 @@ namespace dbc::train {
 Status Ranks::exchange(const std::vector<SentBytes> &sent, const std::vector<ReceivedBytes> &received) {
   if (is_alone())
     return Status();
-  const auto begin = std::chrono::steady_clock::now();
+  const int64_t begin = now_ns();
   Status status = communicator_->exchange(sent, received);
-  exchange_ns_ +=
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+  exchange_ns_ += now_ns() - begin;
   return status;
 }
 

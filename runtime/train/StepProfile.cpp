@@ -4,17 +4,10 @@
 #include "Digits.h"
 
 #include <algorithm>
-#include <chrono>
 #include <dbc/counted.h>
 #include <dbc/io/profile.h>
 
 namespace dbc::train {
-
-int64_t StepProfile::now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void StepProfile::begin() {
   begin_ = now_ns();

@@ -3,6 +3,7 @@
 // Where the time of a training goes, on one rank.
 #pragma once
 
+#include "../core/Clock.h"
 #include "Json.h"
 #include "Ranks.h"
 
@@ -51,7 +52,6 @@ public:
 private:
   /// Each kind of work by its word, in the order in which a step does it; the last one is all the rest.
   std::vector<std::pair<std::string, int64_t>> all(int64_t whole) const;
-  static int64_t now_ns();
 
   const Ranks &ranks_;
   int64_t begin_ = now_ns(), exchanged_ = 0;
