@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -18,13 +19,26 @@ constexpr int kUserError = 1, kInternal = 70;
 /// A message of MPI counts its bytes in an int.
 constexpr size_t kMostBytes = size_t(1) << 30;
 
-/// A launcher ends the processes that are left by this signal, as Open MPI's does where one has died.
+/// How long the other ranks outlive the signal, in ns: less than the second that Open MPI's launcher gives
+/// them.
+constexpr long kOutliving = 500'000'000;
+
+/// A launcher ends the processes that are left by this signal, as Open MPI's does where one has died. Rank 0
+/// says so.
 extern "C" void on_termination(int) {
   static const char text[] =
       "dbc: error: the training was ended from outside, or another of its processes has "
       "ended; what was saved stays, and --resume goes on with it\n";
   const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
   _exit(written < 0 ? kInternal : kUserError);
+}
+
+/// On the other ranks: the launcher kills all that are left as soon as one has ended by the signal, and would
+/// mostly, but not always, let rank 0 say its sentence.
+extern "C" void on_termination_of_others(int) {
+  const timespec time = {0, kOutliving};
+  nanosleep(&time, nullptr);
+  _exit(kUserError);
 }
 
 /// Calls `post` with the address and length of each message that some bytes are sent in.
@@ -94,8 +108,8 @@ template <class Main> static int in_world(Main main) {
   World world;
   if (!is_whole(world))
     return kUserError;
-  if (world.rank() == 0 && world.size() > 1)
-    std::signal(SIGTERM, on_termination);
+  if (world.size() > 1)
+    std::signal(SIGTERM, world.rank() == 0 ? on_termination : on_termination_of_others);
   return main(&world);
 }
 
