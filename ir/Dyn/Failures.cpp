@@ -5,6 +5,7 @@
 #include "ir/Dyn/Structural.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace dbc::dyn;
@@ -130,6 +131,23 @@ static Value select(OpBuilder &b, Location loc, Value when, Value x, int64_t ins
   return arith::SelectOp::create(b, loc, when, x, arith::ConstantOp::create(b, loc, constant));
 }
 
+/// Whether 0 by this operand, or 0 less it, may fail: guarding the other one is not enough.
+static bool failsOfZero(Operation *op, unsigned number) {
+  auto ints = dyn_cast<IntOp>(op);
+  if (!ints || number != 1)
+    return false;
+  const bool divides = ints.getKind() == IntKind::Div || ints.getKind() == IntKind::Rem;
+  if (!divides && ints.getKind() != IntKind::Sub)
+    return false;
+  auto fails = [&](const APInt &value) { return divides ? value.isZero() : value.isMinSignedValue(); };
+  Attribute constant;
+  if (!matchPattern(op->getOperand(1), m_Constant(&constant)))
+    return true;
+  if (auto elements = dyn_cast<DenseIntElementsAttr>(constant))
+    return llvm::any_of(elements.getValues<APInt>(), fails);
+  return fails(cast<IntegerAttr>(constant).getValue());
+}
+
 void dbc::dyn::guard(Operation *op, Value when) {
   if (!mayFailComputed(op))
     return;
@@ -144,6 +162,6 @@ void dbc::dyn::guard(Operation *op, Value when) {
   if (asksSome(op))
     return guarded(cast<ReduceListOp>(op));
   for (auto [number, instead] : cast<FailureOpInterface>(op).getCheckedOperands())
-    if (Value x = op->getOperand(number); !isStructural(x))
+    if (Value x = op->getOperand(number); !isStructural(x) || failsOfZero(op, number))
       op->setOperand(number, select(b, op->getLoc(), when, x, instead));
 }
