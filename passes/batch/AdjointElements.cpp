@@ -36,6 +36,8 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   stage(elements);
   Value isEqual =
       arith::CmpFOp::create(in, loc, arith::CmpFPredicate::OEQ, ofElement(), ofParent(segment.getResult()));
+  if (segment.getCount()) // what a `while` has left out is what an earlier batch has left there
+    isEqual = arith::AndIOp::create(in, loc, isEqual, spread(isCounted(ofParent(segment.getCount()))));
   Value candidate =
       arith::SelectOp::create(in, loc, isEqual, spread(index("position")), spread(integer(INT32_MAX)));
   batch::WriteOp::create(in, loc, candidate, candidates.getValue());
@@ -48,14 +50,17 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   return first;
 }
 
-/// Only so many elements are there, the first or the last ones.
+/// Only so many elements are there, the first or the last ones: whether the one in hand is.
+Value AdjointElements::isCounted(Value count) {
+  if (segment.getAtEnd())
+    return compare(arith::CmpIPredicate::sge, index("position"),
+                   arith::SubIOp::create(in, loc, index("length"), count));
+  return compare(arith::CmpIPredicate::slt, index("position"), count);
+}
+
 Value AdjointElements::countedShare(Value amount) {
   Value count = ofParent(segment.getCount());
-  if (segment.getAtEnd())
-    only(compare(arith::CmpIPredicate::sge, index("position"),
-                 arith::SubIOp::create(in, loc, index("length"), count)));
-  else
-    only(compare(arith::CmpIPredicate::slt, index("position"), count));
+  only(isCounted(count));
   if (segment.getKind() != batch::ReduceKind::Mean)
     return amount;
   return arith::DivFOp::create(in, loc, amount,

@@ -20,6 +20,7 @@ public:
 private:
   mlir::FlatSymbolRefAttr firstOfEquals(llvm::StringRef name);
   mlir::Value share(mlir::Value amount, mlir::FlatSymbolRefAttr first);
+  mlir::Value isCounted(mlir::Value count);
   mlir::Value countedShare(mlir::Value amount);
 
   void stage(mlir::FlatSymbolRefAttr indexSet);
