@@ -48,12 +48,12 @@ bool Adjoints::isDistinct(FlatSymbolRefAttr indexSet) {
 }
 
 /// What all the lookups of a table give, where each row of it is looked up once: a buffer over the distinct
-/// rows of a table of the run.
+/// rows of a table of the run. A computed number, like the argmax of another table's row, may be any row's.
 FlatSymbolRefAttr Adjoints::givenByDistinctRows(const Lookups &lookups, int64_t extent) {
   if (lookups.byRow.size() != 1 || !lookups.always.empty())
     return {};
   const Lookup &lookup = lookups.byRow.front();
-  if (!isDistinct(lookup.indexSet) ||
+  if (!lookup.indexArray || !isDistinct(lookup.indexSet) ||
       int64_t(*declare.find<kernel::IndexSetOp>(lookup.indexSet).getExtent()) != extent ||
       llvm::any_of(program.getBody().front().getOps<batch::GradientOp>(), [&](batch::GradientOp other) {
         return other.getBufferAttr() == lookup.contribution; // one place holds one gradient

@@ -37,7 +37,7 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
       return failure();
   for (FlatSymbolRefAttr input : inputs)
     sumInput(input, b);
-  for (batch::StageOp stage : llvm::reverse(modelStages))
+  for (batch::StageOp stage : modelStages)
     if (failed(reverseModelStage(stage, b)))
       return failure();
   for (auto &[param, all] : lookups)
