@@ -374,7 +374,8 @@ Value ofGather(GatherOp op, Rows rows, unsigned operand, Value adjoint) {
   const int64_t count = indexType ? indexType.getNumElements() : 1;
   auto grid = RankedTensorType::get({count, shape[0]}, rows.b.getI32Type());
   Value index = rows.broadcast(rows.reshape(op.getIndex(), {count, 1}), grid);
-  Value isThere = rows.same(index, rows.positions(grid, 1));
+  auto numbers = RankedTensorType::get({1, shape[0]}, rows.b.getI32Type());
+  Value isThere = rows.same(index, rows.broadcast(rows.positions(numbers, 1), grid));
   auto floats = RankedTensorType::get(grid.getShape(), rows.b.getF32Type());
   Value ones = rows.select(isThere, rows.number(floats, 1), rows.number(floats, 0));
   AffineExpr k, i, r;
