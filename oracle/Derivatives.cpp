@@ -242,15 +242,13 @@ void Tape::backSoftmaxList(const Step &step) {
 
 void Tape::backContract(const Step &step) {
   llvm::ArrayRef<double> adjoint = this->adjoint(step.result);
-  if (adjoint.empty())
+  if (llvm::all_of(adjoint, [](double each) { return each == 0; })) // the product as a whole (manual, G1)
     return;
   for (int64_t i = 0; i < step.result.size(); ++i)
     add(step.operands[2], i, adjoint[i]);
   const Contraction contraction(cast<linalg::ContractOp>(step.op), step.operands[0].shape(),
                                 step.operands[1].shape(), step.result.shape());
   contraction.each([&](int64_t a, int64_t b, int64_t out) {
-    if (adjoint[out] == 0)
-      return;
     add(step.operands[0], a, adjoint[out] * step.operands[1].at(b));
     add(step.operands[1], b, adjoint[out] * step.operands[0].at(a));
   });
