@@ -1,13 +1,16 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Ranks agree, and a step over ranks is the one down the sum of their gradients in the order of ranks: for
-// random sizes, dense and sparse, whoever has a gradient.
+// random sizes, dense and sparse, whoever has a gradient. One that cannot begin ends them all.
 #include "GradientSum.h"
 #include "Ranks.h"
 #include "thread_ranks.h"
 
+#include <dbc/train/trainer.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <limits>
 #include <map>
@@ -307,6 +310,33 @@ TEST(GradientSum, OneThatIsNotFiniteChangesNothing) {
         EXPECT_EQ(optimizer.steps(), 0);
       });
   }
+}
+
+/// Rank 1 of two. The other one waits for it.
+class Second final : public Communicator {
+public:
+  int32_t rank() const override { return 1; }
+  int32_t size() const override { return 2; }
+  Status exchange(const std::vector<SentBytes> &, const std::vector<ReceivedBytes> &) override {
+    return Status::error(Code::io, "the other rank is not there");
+  }
+  [[noreturn]] void abort(int code) override { std::_Exit(100 + code); }
+};
+
+TEST(RanksDeathTest, WithoutMemoryForItsWeightsARankEndsAll) {
+  ModelInfo info;
+  info.name = "large";
+  info.params.emplace_back();
+  info.params.back().name = "W";
+  info.params.back().extents = {int64_t(1) << 62};
+  ModelCode code{};
+  code.info = &info;
+  EXPECT_EXIT(
+      {
+        Second second;
+        train_main(TrainOptions(), code, &second);
+      },
+      testing::ExitedWithCode(101), "dbc: error: out of memory");
 }
 
 } // namespace

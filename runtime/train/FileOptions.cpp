@@ -19,6 +19,12 @@ Status check_files(const TrainOptions &options, const CheckpointFolder *folder) 
            (std::filesystem::equivalent(a, b, none) ||
             std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none));
   };
+  if (folder && !options.resume) // a training that goes on has begun from these
+    for (const std::string &kept : folder->files())
+      for (const auto &[other, read] : {std::pair("--train", options.train), std::pair("--dev", options.dev),
+                                        std::pair("--weights", options.weights)})
+        if (same(kept, read))
+          return bad("--out would replace " + read + ", the file of " + other);
   for (const auto &[flag, written] : {std::pair("--log", options.log), std::pair("--plot", options.plot),
                                       std::pair("--profile-json", options.profile_json)}) {
     for (const auto &[other, read] : {std::pair("--train", options.train), std::pair("--dev", options.dev),

@@ -19,9 +19,10 @@ static Status not_finite(int64_t step, const std::string &what, const char *why)
                      Code::bad_input);
 }
 
-Status find_not_finite_weight(const Weights &weights, int64_t step) {
-  for (int32_t param = 0; param < weights.count(); ++param)
-    if (!are_finite(weights.data(param), weights.size(param)))
+Status find_not_finite_weight(const Weights &weights, const EntryInfo &loss, const Optimizer &optimizer,
+                              int64_t step) {
+  for (const int32_t param : loss.gradients)
+    if (!optimizer.is_frozen(param) && !are_finite(weights.data(param), weights.size(param)))
       return not_finite(step, "`" + weights.info().params[param].name + "`", "the learning rate is too high");
   return Status();
 }

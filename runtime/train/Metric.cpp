@@ -103,7 +103,7 @@ static void flatten_classes(const Value &value, std::vector<double> &to) {
 std::string Metric::misfit(const std::vector<double> &target) const {
   if (kind_ == Kind::Accuracy)
     for (const double each : target)
-      if (each != std::floor(each) || (classes_ > 0 && (each < 0 || each >= static_cast<double>(classes_))))
+      if (each != std::floor(each) || each < 0 || (classes_ > 0 && each >= static_cast<double>(classes_)))
         return general(each, 9) + " is no class" +
                (classes_ > 0 ? "; there are 0 .. " + std::to_string(classes_ - 1) : "");
   return "";
@@ -125,8 +125,9 @@ std::vector<double> Metric::numbers_of(const Value &result) const {
 std::string Metric::add(const std::vector<double> &found, const std::vector<double> &target) {
   if (needs_target() && found.size() != target.size())
     return "does not give as many numbers as the " + std::to_string(target.size()) + " to compare with";
-  if (std::any_of(found.begin(), found.end(), [](double number) { return std::isnan(number); }))
-    return "gives nan";
+  for (const double number : found)
+    if (!std::isfinite(number)) // a mean of it would be no number to compare with
+      return std::isnan(number) ? "gives nan" : number > 0 ? "gives inf" : "gives -inf";
   for (size_t i = 0; i < found.size(); ++i) {
     count_ += 1;
     if (kind_ == Kind::Accuracy) {

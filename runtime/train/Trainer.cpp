@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,9 +114,18 @@ int train_main(const TrainOptions &options, const ModelCode &code, Communicator 
                              " processes, and each would train for itself; dbc::mpi::train_main, of "
                              "<dbc/mpi.h>, has them train together",
                          Code::bad_call);
-    Trainer trainer(options, code, communicator);
-    Status trained = trainer.run();
-    return trained.ok() && is_first(communicator) ? print(trainer.best()) : trained;
+    std::optional<Trainer> trainer;
+    const Status made = io::guarded([&] {
+      trainer.emplace(options, code, communicator);
+      return Status();
+    });
+    if (!made.ok() && communicator != nullptr &&
+        communicator->size() > 1) // the others would wait for this one
+      communicator->abort(fail(made, exit_code(made)));
+    if (!made.ok())
+      return made;
+    Status trained = trainer->run();
+    return trained.ok() && is_first(communicator) ? print(trainer->best()) : trained;
   });
   if (status.ok())
     return kFine;

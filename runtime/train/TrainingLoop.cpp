@@ -477,7 +477,8 @@ Status TrainingLoop::measure(double &metric) {
 
 /// What is saved can be gone on with.
 Status TrainingLoop::check_finite() {
-  if (Status status = find_not_finite_weight(weights_, progress_.step); !status.ok())
+  const EntryInfo &loss = info_.entries[loss_];
+  if (Status status = find_not_finite_weight(weights_, loss, optimizer_, progress_.step); !status.ok())
     return ranks_.agreed(status);
   return ranks_.agree(find_not_finite_state(optimizer_, info_, progress_.step));
 }
