@@ -38,6 +38,7 @@ struct Finding {
   std::string mismatch;     ///< what is wrong, in words; empty if nothing
   size_t culprit = 0;       ///< if so: the number of the drawn input that shows it
   bool shared = false;      ///< if so: beside a copy of itself, with sharing
+  bool ofGradients = false; ///< if so: of gradients, of a batch that begins with the culprit
   bool ok() const { return mismatch.empty(); }
   int64_t medianNodes() {
     auto middle = nodes.begin() + nodes.size() / 2;

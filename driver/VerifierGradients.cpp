@@ -30,6 +30,13 @@ Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_
   return Status();
 }
 
+static size_t sizeOf(const ParamInfo &param) {
+  size_t size = 1;
+  for (int64_t extent : param.extents)
+    size *= extent;
+  return size;
+}
+
 /// What is wrong with the gradient of inputs that weigh the same, beside the mean of the oracle's; empty if
 /// nothing.
 std::string Verifier::gradientDiffers(const CompiledRunner &runner, const std::vector<size_t> &inputs) {
@@ -39,6 +46,8 @@ std::string Verifier::gradientDiffers(const CompiledRunner &runner, const std::v
   for (size_t param = 0; param < info.params.size(); ++param) {
     const ParamInfo &each = info.params[param];
     std::vector<double> expected;
+    if (llvm::is_contained(entry.gradients, static_cast<int32_t>(param))) // 0 where no input reads it
+      expected.resize(sizeOf(each));
     for (size_t input : inputs) {
       const auto &gradients = drawn[input].expected.gradient.parameters;
       auto known = gradients.find(each.name);
@@ -97,9 +106,7 @@ std::vector<std::vector<double>> Verifier::gradients(CompiledRunner &runner) con
 
 /// All numbers of the gradient of a parameter that a run gave; none where it gave none.
 std::vector<double> Verifier::denseGradient(const Outputs &outputs, int32_t param) const {
-  size_t size = 1;
-  for (int64_t extent : info.params[param].extents)
-    size *= extent;
+  const size_t size = sizeOf(info.params[param]);
   std::vector<double> f64(size);
   if (outputs.add_gradient_to(param, f64.data(), size).ok())
     return f64;

@@ -33,6 +33,10 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
   std::string words = verifier.finding.mismatch;
   std::string file = info.name + "-" + entry.name + "-failure.jsonl";
   printError(entry.name + ": " + words);
+  if (verifier.finding.ofGradients) { // which neither `run` nor `interpret` prints
+    llvm::errs() << "the same options with --entry " << entry.name << " show it again\n";
+    return kUserError;
+  }
   std::string line = instance_json(info, entry, verifier.shrink()) + "\n";
   if (llvm::Error error = writeFile(file, verifier.finding.shared ? line + line : line))
     return fail(std::move(error));
@@ -159,9 +163,11 @@ Exit verifyCommand(const Options &options) {
     if (Status status = verifier.compare(); !status.ok())
       return fail(status);
     const bool hasGradient = options.model.train && entry.is_loss;
-    if (hasGradient && verifier.finding.ok())
+    if (hasGradient && verifier.finding.ok()) {
       if (Status status = verifier.compareGradients(); !status.ok())
         return fail(status);
+      verifier.finding.ofGradients = !verifier.finding.ok();
+    }
     Finding &finding = verifier.finding;
     if (!finding.ok())
       exit = reportMismatch(verifier, options, *loaded.weights, entry);
