@@ -243,13 +243,21 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
   return kFine;
 }
 
+/// Removes what compilations have left that were killed. None must be under way.
+static void removeUnfinished(const std::string &folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
+    if (llvm::sys::path::filename(it->path()).starts_with("new-"))
+      (void)fs::remove_directories(it->path());
+}
+
 /// Waits until no other program compiles into the folder, and keeps them waiting: so one of the processes
 /// that mpirun starts compiles, and not each of them. The lock is gone with what is returned, and where there
 /// are none all compile.
 static auto lockFolder(const std::string &folder) {
   const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened >= 0)
-    (void)::flock(opened, LOCK_EX);
+  if (opened >= 0 && ::flock(opened, LOCK_EX) == 0)
+    removeUnfinished(folder);
   return llvm::scope_exit([opened] {
     if (opened >= 0)
       ::close(opened);
@@ -262,7 +270,7 @@ constexpr uint64_t kKeptBytes = uint64_t(1) << 30;
 static uint64_t bytesIn(const std::string &folder) {
   uint64_t bytes = 0;
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
+  for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
     if (llvm::ErrorOr<fs::basic_file_status> status = it->status())
       bytes += status->getSize();
   return bytes;
