@@ -24,22 +24,22 @@ def ask(command, path, options):
     path = os.fspath(path)
     called = [program(), command, os.path.join(".", path) if path.startswith("-") else path, *options]
     try:
-        done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
         raise CompileError(f"{called[0]}: {error.strerror}") from None
-    words = done.stderr.strip()
+    words = done.stderr.decode("utf-8", "backslashreplace").strip()  # a source's bytes may be any
     if done.returncode in (1, 2):
         raise CompileError(words, words)
     if done.returncode != 0:
         raise InternalError(f"dbc ended with {done.returncode}: {words}")
-    return done.stdout, words
+    return done.stdout.decode("utf-8", "surrogateescape"), words
 
 
 def model_options(dims, include, mode, real, gradients, recompute):
     """Which model, and how it is computed: what `compile` and `report` both take."""
     options = [f"-D{name}={value}" for name, value in dims.items()]
     for folder in include:
-        options += ["-I", os.fspath(folder)]
+        options += ["-I", os.path.abspath(folder)]  # a report is made later
     options += ["--mode", mode, "--real", real]
     for name in gradients:
         options += ["--gradient", name]

@@ -87,7 +87,8 @@ class _Run(torch.autograd.Function):
     def forward(ctx, run, *tensors):
         ctx.run = run
         ctx.save_for_backward(*tensors)  # by which PyTorch refuses a backward() behind a change of them
-        result = run.forward(tensors[len(run.params):], any(ctx.needs_input_grad))
+        # PyTorch says of tensors alone what needs a gradient, under no_grad() too.
+        result = run.forward(tensors[len(run.params):], run.wants_gradients and any(ctx.needs_input_grad))
         if not run.differentiable:
             ctx.mark_non_differentiable(*(result if isinstance(result, tuple) else (result,)))
         return result
@@ -128,7 +129,7 @@ class _LossRun:
             losses = result[0] if isinstance(result, tuple) else result
             losses = torch.from_numpy(losses.copy())
             return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
-        weights = np.full(count, 1 / count if f.reduction == "mean" else 1, np.float32)
+        weights = np.full(count, 1 / max(count, 1) if f.reduction == "mean" else 1, np.float32)
         value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
         return torch.tensor(value, dtype=torch.float32)
 
@@ -191,6 +192,7 @@ class Function(torch.nn.Module):
         names = list(self.params._views)
         kind = _LossRun if self.entry.is_loss else _EntryRun
         run = kind(self, batch, list(tensors), names)
+        run.wants_gradients = torch.is_grad_enabled()  # in forward() of a torch.autograd.Function it never is
         return _Run.apply(run, *self.params._views.values(), *tensors.values())
 
     def _name_inputs(self):

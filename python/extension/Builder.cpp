@@ -304,7 +304,8 @@ void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle val
   batch_.open_list(slot.table, slot.row, slot.column);
   if (!write_array(type.elements[0], value, slot)) {
     nb::object items;
-    if (!PyUnicode_Check(value.ptr()) && !PyDict_Check(value.ptr()))
+    const bool is_used_up = reads_again_ && PyIter_Check(value.ptr()) != 0; // as a `zip` is
+    if (!PyUnicode_Check(value.ptr()) && !PyDict_Check(value.ptr()) && !is_used_up)
       items = nb::steal(PySequence_Fast(value.ptr(), ""));
     if (!items.is_valid()) {
       forget(PyExc_TypeError);
@@ -352,6 +353,7 @@ void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, c
 // --- inputs ----------------------------------------------------------------------------------------------
 
 void Builder::fill_nodes() {
+  reads_again_ = false;
   while (!pending_.empty()) {
     const Pending node = pending_.back();
     pending_.pop_back();
@@ -370,6 +372,7 @@ void Builder::fill_nodes() {
 
 void Builder::add_argument(int32_t entry, const ArgInfo &arg, int32_t component, nb::handle value) {
   const int32_t count = arg.type.components();
+  reads_again_ = count > 1;
   for (int32_t i = 0; i < count; ++i)
     write(arg.type, i, value,
           {batch_.args(), batch_.inputs() - 1, batch_.arg_column(entry, component + i), nullptr}, 0);

@@ -67,6 +67,7 @@ private:
     int32_t row;
   };
   std::vector<Pending> pending_; ///< nodes whose fields are not yet read
+  bool reads_again_ = false;     ///< an argument of several components is read once for each
 };
 
 } // namespace dbc::python

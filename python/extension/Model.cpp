@@ -35,8 +35,7 @@ void LoadedModel::renew() {
   raise_if_failed(status);
   if (!session)
     session = std::make_unique<Session>(model, threads_), session_pid_ = getpid();
-  stale_ = false;
-  ++version;
+  set_renewed();
 }
 
 bool LoadedModel::is_stale() {
@@ -211,6 +210,7 @@ static void set_weights(LoadedModel &model, nb::dict arrays) {
     if (all.back().size() != model.weights.size(static_cast<int32_t>(param)))
       raise("WeightsError", "`" + params[param].name + "` has another size");
   }
+  model.set_stale();
   for (size_t param = 0; param < params.size(); ++param)
     raise_if_failed(model.weights.set(params[param].name, all[param].data(), all[param].size()));
   model.renew();
@@ -257,6 +257,7 @@ void bind_model(nb::module_ &module) {
           "draw",
           [](LoadedModel &model, uint64_t seed) {
             Claim claim(model.busy, "the model");
+            model.set_stale();
             model.weights.draw(seed);
             model.renew();
           },
@@ -265,6 +266,7 @@ void bind_model(nb::module_ &module) {
           "load_weights",
           [](LoadedModel &model, const std::string &path) {
             Claim claim(model.busy, "the model");
+            model.set_stale(); // what fails may have read a part
             raise_if_failed(dbc::load_weights(path, model.weights));
             model.renew();
           },

@@ -52,6 +52,13 @@ public:
   bool is_stale();
   /// Renews the model if it is stale.
   void take_over();
+  /// To be said before the weights are changed: until renew() has succeeded the model is of others.
+  void set_stale() { stale_ = true; }
+  /// The model is of the weights.
+  void set_renewed() {
+    stale_ = false;
+    ++version;
+  }
   /// Whether the session's threads are those of a process that this one was forked from.
   bool lacks_threads() const;
 

@@ -27,6 +27,7 @@ public:
       raise("CallError", "the gradients are of another model");
     // What others have changed is more than the rows of the step.
     const bool is_stale = model_->is_stale();
+    model_->set_stale();
     Status status;
     {
       nb::gil_scoped_release release;
@@ -38,7 +39,7 @@ public:
     if (is_stale)
       model_->renew();
     else
-      ++model_->version;
+      model_->set_renewed();
   }
   void freeze(const std::string &name, bool frozen) {
     Claim claim(model_->busy, "the model");

@@ -32,6 +32,12 @@ with raises(dbc.CallError, "`seed` is 0 to 2**64 - 1, not -1"):
     m.set_dropout(-1)
 with raises(dbc.CallError, "`step` is 0 to 2**63 - 1, not a `float`"):
     m.set_dropout(1, 1.5)
+try:
+    dbc.load(os.fsdecode(b"caf\xe9.dyn"))
+except dbc.CompileError as error:
+    assert str(error).startswith("dbc: error: caf\\xe9.dyn: No such file"), str(error)
+else:
+    raise AssertionError
 kept = os.environ.pop("DBC_EXECUTABLE")
 os.environ["DBC_EXECUTABLE"] = "/nowhere/dbc"
 with raises(dbc.CompileError, "DBC_EXECUTABLE is `/nowhere/dbc`, which is no program"):

@@ -75,6 +75,17 @@ for factor in ([1.0, 0, 0], [0, 2.0, 3.0], [1.0, 2.0, 3.0]):
     each.append(params.W.grad.clone())
 assert torch.allclose(each[0] + each[1], each[2], atol=1e-5) and not torch.allclose(each[0], each[2])
 
+# An evaluation computes no gradients, which a model for inference has not; no inputs have none either, and PyTorch's mean of none is NaN.
+bare = dbc.load(common.model("dense"), weights=drawn)
+for reduction in ("mean", "sum", "none"):
+    with torch.no_grad():
+        losses = dbc.torch.as_function(bare.far, reduction=reduction)(list(zip(trees, ys)))
+    assert torch.equal(losses, dbc.torch.as_function(m.far, reduction=reduction)(list(zip(trees, ys))).detach()), reduction
+params.zero_grad()
+none = dbc.torch.as_function(m.far, reduction="sum")([])
+none.backward()
+assert none == 0 and not params.W.grad.any()
+
 # A run that is computed again for its gradients has the weights and inputs of its first time, or is refused: whoever changed them.
 _, gradients = m.far.value_and_grad(list(zip(trees, ys)))
 for made in (lambda: far(list(zip(trees, ys)))[0], lambda: dbc.torch.as_function(m.code, vjp=m.pull)(m.pull.batch([{"t": t} for t in trees])).sum()):
