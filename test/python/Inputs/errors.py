@@ -35,7 +35,7 @@ with raises(dbc.CallError, "`step` is 0 to 2**63 - 1, not a `float`"):
 try:
     dbc.load(os.fsdecode(b"caf\xe9.dyn"))
 except dbc.CompileError as error:
-    assert str(error).startswith("dbc: error: caf\\xe9.dyn: No such file"), str(error)
+    assert str(error) == "dbc: error: `caf\\xe9.dyn` cannot be read: No such file or directory", str(error)
 else:
     raise AssertionError
 kept = os.environ.pop("DBC_EXECUTABLE")
