@@ -146,6 +146,9 @@ FlatSymbolRefAttr Adjoints::adjointOfModel(FlatSymbolRefAttr buffer) {
 
 /// What is computed when the model is made is made of parameters: all rows have given to its adjoint.
 LogicalResult Adjoints::reverseModelStage(batch::StageOp stage, OpBuilder &b) {
+  assert(llvm::none_of(stage.getBody().front().getOps<batch::ReadOp>(), [&](batch::ReadOp read) {
+    return isComputedOnce(declare.rowsOf(read.getBufferAttr()).indexSet);
+  }));
   SmallVector<Sum> added;
   for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
     if (!reads[write.getBuffer()].empty()) { // by a relation, as an element of a list

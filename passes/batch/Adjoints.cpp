@@ -37,7 +37,8 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
       return failure();
   for (FlatSymbolRefAttr input : inputs)
     sumInput(input, b);
-  for (batch::StageOp stage : modelStages)
+  // No stage of the model reads what another one writes: their order is free.
+  for (batch::StageOp stage : llvm::reverse(modelStages))
     if (failed(reverseModelStage(stage, b)))
       return failure();
   for (auto &[param, all] : lookups)
