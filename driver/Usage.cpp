@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 namespace dbc::driver {
 
@@ -121,6 +122,16 @@ std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &tex
     return "-D" + text + ": dim `" + name + "` is already set to " + std::to_string(known->second);
   dims[name] = value;
   return "";
+}
+
+std::string HelpFormatter::make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const {
+  printsAll = mode == CLI::AppFormatMode::All;
+  return CLI::Formatter::make_help(app, std::move(name), mode);
+}
+
+std::string HelpFormatter::make_group(std::string group, bool isPositional,
+                                      std::vector<const CLI::Option *> options) const {
+  return group == kFurther && !printsAll ? "" : CLI::Formatter::make_group(group, isPositional, options);
 }
 
 std::string describeMistake(const CLI::ParseError &error, CLI::App &app, int argc, char **argv) {

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <limits>
+#include <memory>
 
 using namespace dbc::driver;
 
@@ -425,6 +426,8 @@ private:
     using dbc::OptimizerOptions;
     dbc::TrainOptions &t = o.train;
     CLI::App *train = add("train", "compile a model with its gradients and train it", trainCommand);
+    train->set_help_all_flag("--help-all",
+                             "print further options too: of optimizers, schedules, profiles ..");
     train->preparse_callback([this](size_t) { o.model.train = true; });
     train->add_option("--loss", t.loss, "the loss; may be left out when there is one");
     train->add_option("--train", t.train, "JSON lines to train on")->required()->type_name("FILE");
@@ -501,6 +504,11 @@ private:
         "print to stderr where the time went, stage by stage, of several processes that of the first");
     train->add_option("--profile-json", t.profile_json, "write the same to a file, as JSON")
         ->type_name("FILE");
+    for (const char *name :
+         {"--target", "--momentum", "--nesterov", "--weight-decay", "--real", "--clip-norm", "--freeze",
+          "--warmup", "--every", "--gamma", "--recompute", "--shard-optimizer", "--checkpoint-every", "--log",
+          "--profile", "--profile-json"})
+      train->get_option(name)->group(kFurther);
   }
 
   CLI::App &app;
@@ -555,6 +563,7 @@ int dispatch(int argc, char **argv) {
   CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
   app.set_version_flag("--version", "dbc " DBC_VERSION);
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormatter>());
   Options options;
   CommandLine line(app, options);
   app.footer(

@@ -2,11 +2,12 @@
 #
 # Completion of dbc's commands and options in bash: what they are is asked of `dbc --help` itself.
 
-# The words that begin lines of a part of what a help says.
+# The words that begin lines of a part of what a help says, and of its further part.
 _dbc_listed() { # PART COMMAND..
   local part=$1
   shift
-  "$@" --help 2>/dev/null | awk -v part="$part:" '/^[A-Z]/ { within = $0 == part } within && /^  [^ ]/ { print $1 }' | tr , '\n'
+  { "$@" --help-all || "$@" --help; } 2>/dev/null |
+    awk -v part="$part:" '/^[A-Z]/ { within = tolower($0) ~ "^(further )?" tolower(part) "$" } within && /^  [^ ]/ { print $1 }' | tr , '\n'
 }
 
 _dbc() {
