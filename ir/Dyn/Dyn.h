@@ -47,6 +47,9 @@ bool isEnded(mlir::Value list);
 
 /// Whether computing `op` may fail an input (manual, E2): it must not be computed where the source does not.
 bool mayFail(mlir::Operation *op);
+/// The same, or of an operation inside of it, but for fields: one that is not given fails the input wherever
+/// it stands (manual, S3).
+bool mayFailButForFields(mlir::Operation *op);
 /// Whether it may do so by what is computed, not by structure alone.
 bool mayFailComputed(mlir::Operation *op);
 /// Lets an operation that may fail by what is computed do no harm where `when` does not hold: what it gives
@@ -77,6 +80,8 @@ llvm::SmallVector<llvm::SmallVector<int>> columnNumbers(DataOp data);
 
 /// Whether a reduction takes numbers of a scalar type.
 bool takes(ReduceKind kind, mlir::Type scalar);
+/// Whether the reduction of an empty list is an error (manual, E2): it has no value.
+bool needsElement(ReduceKind kind);
 
 /// Checks that a type names data types alone that the module has, in this dialect or in `kernel`.
 llvm::LogicalResult verifyNodes(mlir::Operation *op, mlir::Type type, mlir::SymbolTableCollection &symbols);

@@ -74,17 +74,24 @@ CheckedOperands AtOp::getCheckedOperands() { return {{1, 0}}; }
 bool ReduceOp::mayFail() { return getKind() == ReduceKind::Sum && isInts(getType()); }
 CheckedOperands ReduceOp::getCheckedOperands() { return {{0, 0}}; }
 
-bool ReduceListOp::mayFail() {
-  switch (getKind()) {
+bool dbc::dyn::needsElement(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Mean:
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+  case ReduceKind::ArgMax:
+    return true;
   case ReduceKind::Sum:
-    return isInts(getType());
   case ReduceKind::LogSumExp:
   case ReduceKind::Any:
   case ReduceKind::All:
-    return false;
-  default:
-    return true; // of the empty list
+    break;
   }
+  return false;
+}
+
+bool ReduceListOp::mayFail() {
+  return needsElement(getKind()) || (getKind() == ReduceKind::Sum && isInts(getType()));
 }
 CheckedOperands ReduceListOp::getCheckedOperands() {
   return getKind() == ReduceKind::Sum ? CheckedOperands{{0, 0}} : CheckedOperands();
@@ -93,6 +100,10 @@ CheckedOperands ReduceListOp::getCheckedOperands() {
 bool dbc::dyn::mayFail(Operation *op) {
   auto failure = dyn_cast<FailureOpInterface>(op);
   return failure && failure.mayFail();
+}
+
+bool dbc::dyn::mayFailButForFields(Operation *op) {
+  return anyInside(op, [](Operation *inner) { return mayFail(inner) && !isa<FieldOp>(inner); });
 }
 
 /// Whether it must not be empty, and a `while` says whether it is.

@@ -2,7 +2,7 @@
 #include "passes/dyn/CallSharing.h"
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
-#include "mlir/IR/Matchers.h"
+#include "passes/dyn/Varying.h"
 
 using namespace mlir;
 
@@ -39,21 +39,13 @@ CallSharing::Sources CallSharing::sourcesOf(ValueRange values) {
   return sources;
 }
 
-/// Whether a binder goes through one element at most, which stands for "if there is any": see dyn-hoist.
-static bool isGuard(Operation *binder) {
-  auto range = dyn::listsOf(binder)[0].getDefiningOp<dyn::RangeOp>();
-  auto high = range ? range.getHigh().getDefiningOp<dyn::IntOp>() : dyn::IntOp();
-  return high && high.getKind() == dyn::IntKind::Min && matchPattern(range.getLow(), m_Zero()) &&
-         (matchPattern(high.getA(), m_One()) || matchPattern(high.getB(), m_One()));
-}
-
 Readers CallSharing::readersOf(dyn::CallOp call) const {
   // What the caller is repeated for: its keys, and the elements of the binders around the call.
   SmallVector<Value> repeated;
   dyn::CellOp caller;
   SmallVector<Operation *> binders;
   for (Operation *around = call->getParentOp(); around; around = around->getParentOp()) {
-    if (dyn::isBinder(around) && !isGuard(around))
+    if (dyn::isBinder(around) && !isOnceAtMost(around))
       binders.push_back(around);
     if (auto cell = dyn_cast<dyn::CellOp>(around))
       caller = cell;

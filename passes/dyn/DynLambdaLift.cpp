@@ -185,12 +185,7 @@ private:
   }
 
   /// Whether what a value is made of may fail an input, but for fields, which every node has.
-  static bool makingMayFail(Value value) {
-    return llvm::any_of(sourcesOf(value), [](Operation *op) {
-      return dyn::anyInside(
-          op, [](Operation *inner) { return dyn::mayFail(inner) && !isa<dyn::FieldOp>(inner); });
-    });
-  }
+  static bool makingMayFail(Value value) { return llvm::any_of(sourcesOf(value), dyn::mayFailButForFields); }
 
   /// What a call passes is computed elsewhere, and only where the call is made. What stands outside of the
   /// call's arm may fail an input where the arm is not taken, too.

@@ -9,6 +9,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
+#include "passes/dyn/OrderSteps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -23,45 +24,6 @@ namespace dbc::passes {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// As dbc::Step, dbc::Logic, dbc::Reduction and dbc::Binder in the runtime's first_error.h.
-enum class Step {
-  Constant,
-  Unknown,
-  Move,
-  Field,
-  Argument,
-  Int,
-  Logic,
-  Select,
-  Narrow,
-  Range,
-  Length,
-  Zip,
-  Reverse,
-  Slice,
-  At,
-  Some,
-  Reduce,
-  Event,
-  Begin,
-  Next,
-  Jump,
-  Unless,
-  Switch,
-  Nodes,
-  Owner,
-  Key,
-  Call,
-  Every,
-  Discover,
-  Return
-};
-enum class Logic { And, Or, Xor, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, Largest, Least };
-enum class Binder { Map, Filter, Scan, Fold };
-
-/// Whose the messages of a step are: a node of a data type, or one of these.
-enum class Owner { Own = -1, Input = -2, OfCall = -3 };
 
 std::optional<Logic> logicOf(Operation *op) {
   using P = arith::CmpIPredicate;
@@ -94,19 +56,18 @@ std::optional<Logic> logicOf(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The number in dbc::Reduction of a reduction that gives structure.
-int reductionOf(dyn::ReduceKind kind) {
+Reduction reductionOf(dyn::ReduceKind kind) {
   switch (kind) {
   case dyn::ReduceKind::Sum:
-    return 0;
+    return Reduction::Sum;
   case dyn::ReduceKind::Max:
-    return 1;
+    return Reduction::Max;
   case dyn::ReduceKind::Min:
-    return 2;
+    return Reduction::Min;
   case dyn::ReduceKind::Any:
-    return 3;
+    return Reduction::Any;
   case dyn::ReduceKind::All:
-    return 4;
+    return Reduction::All;
   default:
     llvm_unreachable("the others give what is computed");
   }
@@ -354,16 +315,15 @@ private:
   }
 
   void reduce(dyn::ReduceListOp op) {
-    using dyn::ReduceKind;
-    ReduceKind kind = op.getKind();
-    if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
-        kind == ReduceKind::ArgMax)
+    dyn::ReduceKind kind = op.getKind();
+    if (dyn::needsElement(kind))
       put(Step::Some,
           {registerOf(op.getList()), word(dyn::stringifyReduceKind(kind).str()), location(op.getLoc())});
     if (isComputed(op.getResult()))
       return;
     int32_t list = registerOf(op.getList());
-    put(Step::Reduce, {define(op.getResult()), reductionOf(kind), list, location(op.getLoc())});
+    put(Step::Reduce,
+        {define(op.getResult()), static_cast<int32_t>(reductionOf(kind)), list, location(op.getLoc())});
   }
 
   /// Arms one behind the other, each with the target that leads to it; -1: it follows.

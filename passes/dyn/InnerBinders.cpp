@@ -102,7 +102,7 @@ private:
     early.clear();
     bool chosen = !sources[numbers[0]]->path.empty();
     for (Operation &op : body) {
-      if (!isPlain(&op) || (chosen && failsButForFields(&op)))
+      if (!isPlain(&op) || (chosen && dyn::mayFailButForFields(&op)))
         continue;
       bool late = dyn::anyInside(&op, [&](Operation *nested) {
         return llvm::any_of(nested->getOperands(), [&](Value v) { return isLate(v, &op, numbers, chosen); });
@@ -121,12 +121,6 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value))
       return !llvm::is_contained(numbers, argument.getArgNumber());
     return !early.contains(value.getDefiningOp());
-  }
-
-  /// Every node has the fields that are read outside of arms.
-  static bool failsButForFields(Operation *op) {
-    return dyn::anyInside(
-        op, [](Operation *nested) { return dyn::mayFail(nested) && !isa<dyn::FieldOp>(nested); });
   }
 
   /// Work, and what is made of it, unless that has more elements.

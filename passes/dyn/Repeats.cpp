@@ -1,7 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "passes/dyn/Repeats.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/dyn/Varying.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -10,14 +9,6 @@ using namespace mlir;
 namespace dbc::passes {
 
 namespace {
-
-/// Whether dyn-hoist made the binder for what may fail: it has one element at most.
-bool isOnce(Operation *binder) {
-  auto range = dyn::listsOf(binder)[0].getDefiningOp<dyn::RangeOp>();
-  auto count = range ? range.getHigh().getDefiningOp<dyn::IntOp>() : dyn::IntOp();
-  return count && count.getKind() == dyn::IntKind::Min && matchPattern(count.getB(), m_One()) &&
-         matchPattern(range.getLow(), m_Zero());
-}
 
 /// What one binder repeats.
 class Repeated {
@@ -108,7 +99,7 @@ SmallVector<Repeat> findRepeats(Operation *function) {
   llvm::DenseSet<Operation *> reported;
   // The innermost binder first: what cannot leave it cannot leave those around it.
   function->walk([&](Operation *op) {
-    if (dyn::isBinder(op) && !isOnce(op))
+    if (dyn::isBinder(op) && !isOnceAtMost(op))
       Repeated(op, reported, repeats).find();
   });
   return repeats;

@@ -3,6 +3,7 @@
 #include "passes/dyn/Varying.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -61,6 +62,13 @@ bool isPlain(Operation *op) {
     auto call = dyn_cast<dyn::CallOp>(inner);
     return call && !call.getValues().empty();
   });
+}
+
+bool isOnceAtMost(Operation *binder) {
+  auto range = dyn::listsOf(binder)[0].getDefiningOp<dyn::RangeOp>();
+  auto count = range ? range.getHigh().getDefiningOp<dyn::IntOp>() : dyn::IntOp();
+  return count && count.getKind() == dyn::IntKind::Min && matchPattern(range.getLow(), m_Zero()) &&
+         (matchPattern(count.getA(), m_One()) || matchPattern(count.getB(), m_One()));
 }
 
 bool fails(Operation *op) { return dyn::anyInside(op, dyn::mayFail); }

@@ -114,8 +114,7 @@ void ListOperations::reduce(dyn::ReduceListOp op, RowContext at) {
   }
   if (!integers && !structure.isIndex())
     return env.set(op.getResult(), AbstractValue());
-  if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
-      kind == ReduceKind::ArgMax) {
+  if (dyn::needsElement(kind)) {
     Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, list.length, structure.integer(0));
     structure.check(loc, kernel::ErrorKind::Empty, some, dyn::stringifyReduceKind(kind), {});
   }

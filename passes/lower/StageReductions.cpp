@@ -181,22 +181,15 @@ void StageReductions::sumPatches(dyn::SumPatchesOp op) {
 Value StageReductions::someOf(batch::SegmentOp op) {
   Value count = expressions.element(op.getCount(), {});
   dyn::ReduceKind kind = static_cast<dyn::ReduceKind>(op.getKind());
-  switch (kind) {
-  case dyn::ReduceKind::Mean:
-  case dyn::ReduceKind::Max:
-  case dyn::ReduceKind::Min:
-  case dyn::ReduceKind::ArgMax: {
-    Value some = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::sgt, count, w.integer(0));
-    if (op.getWhen()) {
-      Value unasked = arith::XOrIOp::create(b, op.getLoc(), expressions.element(op.getWhen(), {}),
-                                            arith::ConstantOp::create(b, op.getLoc(), b.getBoolAttr(true)));
-      some = arith::OrIOp::create(b, op.getLoc(), some, unasked);
-    }
-    return w.checked(op.getLoc(), kernel::ErrorKind::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
-  }
-  default:
+  if (!dyn::needsElement(kind))
     return count;
+  Value some = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::sgt, count, w.integer(0));
+  if (op.getWhen()) {
+    Value unasked = arith::XOrIOp::create(b, op.getLoc(), expressions.element(op.getWhen(), {}),
+                                          arith::ConstantOp::create(b, op.getLoc(), b.getBoolAttr(true)));
+    some = arith::OrIOp::create(b, op.getLoc(), some, unasked);
   }
+  return w.checked(op.getLoc(), kernel::ErrorKind::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
 }
 
 /// The rows of a list one after the other, elementwise.
