@@ -110,7 +110,11 @@ template <class Main> static int in_world(Main main) {
     return kUserError;
   if (world.size() > 1)
     std::signal(SIGTERM, world.rank() == 0 ? on_termination : on_termination_of_others);
-  return main(&world);
+  const int code = main(&world);
+  // All has been said. As all ranks finalise together, none that ends with an error ends before this.
+  if (world.size() > 1)
+    std::signal(SIGTERM, SIG_IGN);
+  return code;
 }
 
 int train_main(const TrainOptions &options, const ModelCode &code) {
