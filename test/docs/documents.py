@@ -12,7 +12,7 @@ What the line that opens a block says:
                         a later command or file
   ```LANG not-run: WHY  not run; a program of the repository that it calls must exist
 /path/to/dbc in a document stands for ROOT, and /path/to/dbc/build for BUILD. In the text, links and code spans that name files
-of the repository must name existing ones, and code spans with a dbc command may have only options that its --help lists.
+of the repository must name existing ones, and code spans with a dbc command may have only options that its --help, or --help-all, lists.
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -130,7 +130,7 @@ def check_text(text, folder, root):
                 raise Wrong(f"there is no {words[0]}")
         elif words[0] == "dbc" and len(words) > 1:
             command = re.match(r"(?:[a-z][a-z-]*(?: |$))*", " ".join(words[1:]))[0] or words[1]
-            code, printed = run(f"dbc {command} --help", root)
+            code, printed = run(f"dbc {command} --help-all 2>/dev/null || dbc {command} --help", root)
             options = [option for option in re.findall(r" (--[\w-]+|-\w)", span) if option not in printed]
             if code or options:
                 raise Wrong(f"`{span}`: dbc has no {' '.join(options) or command}")
