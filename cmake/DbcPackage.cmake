@@ -66,6 +66,7 @@ set(CPACK_DEBIAN_MPI_PACKAGE_NAME dbc-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), libopenmpi-dev, openmpi-bin")
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), dbc-cuda (= ${PROJECT_VERSION}), g++")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_RECOMMENDS "cmake, ninja-build, python3") # what the first example needs
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SHLIBDEPS ON) # of ANTLR and libzip
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "what models compiled by dbc need: libraries and headers")
 set(CPACK_COMPONENT_MPI_DESCRIPTION "the library that trains models over the processes of MPI")

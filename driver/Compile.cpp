@@ -4,6 +4,8 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace dbc::driver {
@@ -44,6 +46,21 @@ static std::string depfile(const std::string &target, const std::vector<std::str
   return text + "\n";
 }
 
+/// Whether a file is there that dbc has not written: it has none of the words that stand in front of what dbc
+/// writes. An empty one is nobody's.
+static bool isOfOthers(const std::string &file) {
+  constexpr size_t kHead = 400;
+  if (!llvm::sys::fs::is_regular_file(file))
+    return false;
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> found =
+      llvm::MemoryBuffer::getFileSlice(file, kHead, /*Offset=*/0);
+  if (!found || (*found)->getBufferSize() == 0)
+    return false;
+  llvm::StringRef head = (*found)->getBuffer();
+  return !head.contains("compiled by dbc from") && !head.contains("\"dbc_manifest\"") &&
+         !head.contains(".stamp:");
+}
+
 static Exit write(const std::string &base, const GeneratedCode &code, const std::vector<std::string> &files,
                   bool cInterface) {
   std::vector<std::pair<const char *, std::string>> outputs = {{".h", code.header},
@@ -54,6 +71,11 @@ static Exit write(const std::string &base, const GeneratedCode &code, const std:
     outputs.push_back({"_c.h", code.cHeader});
   if (!code.kernels.empty())
     outputs.insert(outputs.end(), {{".cuh", code.deviceHeader}, {".cu", code.kernels}});
+  for (const auto &output : outputs)
+    if (const std::string file = base + output.first; isOfOthers(file)) {
+      printError("`" + file + "` is there and was not written by dbc; -o DIR writes elsewhere");
+      return kUserError;
+    }
   for (const auto &[ending, text] : outputs)
     if (llvm::Error error = writeFile(base + ending, text))
       return fail(std::move(error));

@@ -82,7 +82,8 @@ llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
 }
 
 llvm::Error makeFolder(const std::string &folder) {
-  if (std::error_code error = fs::create_directories(folder))
+  if (std::error_code error =
+          fs::create_directories(folder, /*IgnoreExisting=*/true, fs::all_all)) // less umask
     return failure(folder, error);
   return llvm::Error::success();
 }

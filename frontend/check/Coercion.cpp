@@ -196,6 +196,31 @@ std::string Coercion::ruleFor(const Type *a, const Type *b) {
   return a->extents != b->extents ? "T1" : "T4";
 }
 
+/// Where two shapes are the same by the defaults of dims alone: that these are no numbers to go by. Else "".
+static std::string hintForDefaults(const std::vector<Shape> &from, const std::vector<Shape> &to) {
+  if (from.size() != to.size())
+    return "";
+  DimValues defaults;
+  std::string name;
+  for (size_t i = 0; i < from.size(); ++i) {
+    for (const Shape *shape : {&from[i], &to[i]})
+      for (const Shape::Term &term : shape->terms())
+        for (const DimVar *dim : term.dims)
+          if (dim->defaultValue)
+            defaults[dim] = *dim->defaultValue;
+    if (from[i] == to[i])
+      continue;
+    const std::optional<int64_t> a = from[i].evaluate(defaults), b = to[i].evaluate(defaults);
+    if (!a || a != b)
+      return "";
+    for (const Shape *shape : {&from[i], &to[i]})
+      for (const Shape::Term &term : shape->terms())
+        if (name.empty() && !term.dims.empty())
+          name = term.dims[0]->name + "` is " + std::to_string(*term.dims[0]->defaultValue);
+  }
+  return "`" + name + " only by default: write what has to fit it by that name";
+}
+
 std::string Coercion::hintFor(const Expr &expr, const Type *from, const Type *to) const {
   if (from->isList() && to->isTensor())
     return "a list is no tensor: reduce it (`sum(x in xs) ..`), or take one element";
@@ -208,7 +233,7 @@ std::string Coercion::hintFor(const Expr &expr, const Type *from, const Type *to
   if (from->extents != to->extents) {
     const auto *number = expr.as<NumberExpr>();
     if (!number || !to->isTensor())
-      return "";
+      return hintForDefaults(from->extents, to->extents);
     std::string extents;
     for (const Shape &extent : to->extents)
       extents += (extents.empty() ? "" : ", ") + extent.str();

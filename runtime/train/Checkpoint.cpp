@@ -241,6 +241,11 @@ Status CheckpointFolder::check(const Json &state, const Json &asked) const {
       return unreadable(
           "this training began with another program: the model has changed, or what it is compiled "
           "with; one goes on with what it began with");
+    const bool had = !value(*was, key).is_null(), has = !value(asked, key).is_null();
+    if (had != has && key[0] == '-') // an option
+      return unreadable("this training began " + std::string(had ? "with " : "without ") + key +
+                        ", which is " + (had ? "not given" : "given") +
+                        " now; one goes on with what it began with");
     return unreadable("this training began with " + key + " " + shown(*was, key) + ", not " +
                       shown(asked, key) + "; one goes on with what it began with");
   }
