@@ -192,15 +192,20 @@ Value StageReductions::someOf(batch::SegmentOp op) {
   return w.checked(op.getLoc(), kernel::ErrorKind::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
 }
 
+/// Whether a reduction that begins with the first element may find none: of a list that a `while` has ended,
+/// or in the gradient of one. Of others the schedule has checked that there is one.
+static bool mayLackFirst(batch::SegmentOp op) {
+  const bool begins = op.getKind() == batch::ReduceKind::Max || op.getKind() == batch::ReduceKind::Min ||
+                      op.getKind() == batch::ReduceKind::ArgMax;
+  return begins &&
+         (op.getCount() || op->getParentOfType<batch::StageOp>().getRole() != batch::StageRole::Forward);
+}
+
 /// The rows of a list one after the other, elementwise.
 void StageReductions::segment(batch::SegmentOp op) {
   Location at_ = op.getLoc();
-  Value result = op.getResult();
-  auto shape = dyn::extents(op.getType());
-  Type elementType = w.elementTypeOf(op.getArray());
   if (op.getKind() == batch::ReduceKind::Pick)
     return pick(op);
-  Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   w.rows([&] {
     auto [first, length] = w.list(op);
     if (op.getCount()) {
@@ -212,54 +217,74 @@ void StageReductions::segment(batch::SegmentOp op) {
       }
       length = there;
     }
-    auto count = [&, length = length] {
-      return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult();
-    };
-    auto load = [&](Value r, ValueRange at) -> Value {
-      SmallVector<Value> indices{r};
-      llvm::append_range(indices, at);
-      return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
-    };
-    if (!fold.isFold() || shape.empty()) {
-      // Element by element, each in list order.
-      return w.loopNest(shape, [&](ValueRange at) {
-        Value whole = fold.over(
-            [&](int64_t from, ValueRange init, Reduction::Next next) {
-              return w.counted(w.integer(from), length, "e", init, next);
-            },
-            [&](Value k) { return load(w.rowOfList(op, first, k), at); }, count);
-        locals.write(whole, result, at);
+    if (!mayLackFirst(op))
+      return reduceRows(op, first, length);
+    // What it gives of none is not used, but must not be read from where no row is.
+    Value some = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sgt, length, w.integer(0));
+    auto choice = kernel::IfOp::create(b, at_, TypeRange(), some);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&choice.getOtherwise().emplaceBlock());
+    w.loops(dyn::extents(op.getType()), [&](ValueRange at) {
+      locals.write(dyn::scalar(op.getType()).isF32() ? w.real(0) : w.integer(0), op.getResult(), at);
+    });
+    kernel::YieldOp::create(b, at_, ValueRange());
+    b.setInsertionPointToEnd(&choice.getThen().emplaceBlock());
+    reduceRows(op, first, length);
+    kernel::YieldOp::create(b, at_, ValueRange());
+  });
+}
+
+/// `length` rows of a list from `first` on.
+void StageReductions::reduceRows(batch::SegmentOp op, Value first, Value length) {
+  Location at_ = op.getLoc();
+  Value result = op.getResult();
+  auto shape = dyn::extents(op.getType());
+  Type elementType = w.elementTypeOf(op.getArray());
+  Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
+  auto count = [&] { return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult(); };
+  auto load = [&](Value r, ValueRange at) -> Value {
+    SmallVector<Value> indices{r};
+    llvm::append_range(indices, at);
+    return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
+  };
+  if (!fold.isFold() || shape.empty()) {
+    // Element by element, each in list order.
+    return w.loopNest(shape, [&](ValueRange at) {
+      Value whole =
+          fold.over([&](int64_t from, ValueRange init,
+                        Reduction::Next next) { return w.counted(w.integer(from), length, "e", init, next); },
+                    [&](Value k) { return load(w.rowOfList(op, first, k), at); }, count);
+      locals.write(whole, result, at);
+    });
+  }
+  // Row by row, as they lie in memory.
+  auto take = [&](LoopWriter::EachElement each) {
+    if (fold.startsWithFirst()) {
+      Value r = w.rowOfList(op, first, w.integer(0));
+      each([&](ValueRange at) { locals.write(load(r, at), result, at); });
+    } else {
+      Value start = fold.start();
+      each([&](ValueRange at) { locals.write(start, result, at); });
+    }
+    w.counted(w.integer(fold.startsWithFirst()), length, "e", ValueRange(),
+              [&](Value k, ValueRange) -> SmallVector<Value> {
+                Value r = w.rowOfList(op, first, k);
+                each([&](ValueRange at) {
+                  locals.write(fold.next(locals.read(result, at), load(r, at)), result, at);
+                });
+                return {};
+              });
+    if (op.getKind() == batch::ReduceKind::Mean) {
+      Value n = count();
+      each([&](ValueRange at) {
+        locals.write(fold.finish(locals.read(result, at), [&] { return n; }), result, at);
       });
     }
-    // Row by row, as they lie in memory.
-    auto take = [&](LoopWriter::EachElement each) {
-      if (fold.startsWithFirst()) {
-        Value r = w.rowOfList(op, first, w.integer(0));
-        each([&](ValueRange at) { locals.write(load(r, at), result, at); });
-      } else {
-        Value start = fold.start();
-        each([&](ValueRange at) { locals.write(start, result, at); });
-      }
-      w.counted(w.integer(fold.startsWithFirst()), length, "e", ValueRange(),
-                [&](Value k, ValueRange) -> SmallVector<Value> {
-                  Value r = w.rowOfList(op, first, k);
-                  each([&](ValueRange at) {
-                    locals.write(fold.next(locals.read(result, at), load(r, at)), result, at);
-                  });
-                  return {};
-                });
-      if (op.getKind() == batch::ReduceKind::Mean) {
-        Value n = count();
-        each([&](ValueRange at) {
-          locals.write(fold.finish(locals.read(result, at), [&] { return n; }), result, at);
-        });
-      }
-    };
-    if (shape.size() == 1)
-      w.inVectors(shape, take); // a slice of all rows, then the next one: a list's rows are few, mostly
-    else
-      take([&](LoopWriter::AtElement element) { w.loops(shape, element); });
-  });
+  };
+  if (shape.size() == 1)
+    w.inVectors(shape, take); // a slice of all rows, then the next one: a list's rows are few, mostly
+  else
+    take([&](LoopWriter::AtElement element) { w.loops(shape, element); });
 }
 
 /// One row of a list.

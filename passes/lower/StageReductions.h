@@ -23,6 +23,7 @@ private:
   mlir::Value reduced(dyn::ReduceKind kind, mlir::Type elementType, int64_t length, mlir::Location at,
                       llvm::function_ref<mlir::Value(mlir::Value)> element);
   mlir::Value someOf(batch::SegmentOp op);
+  void reduceRows(batch::SegmentOp op, mlir::Value first, mlir::Value length);
   void pick(batch::SegmentOp op);
 
   RowWriter &w;
