@@ -417,6 +417,9 @@ std::string KernelEmitter::recordError(Operation *op, const std::string &row,
     return WalkResult::advance();
   });
   std::string iteration = use(mapped->getRegion(0).getArgument(0)).text;
+  if (auto around = dyn_cast<kernel::ForOp>(mapped->getParentOp())) // a row has tiles, one behind the other
+    iteration = inside(use(around.getBody().front().getArgument(0)), Bind::Multiply) + " * " +
+                inside(use(mapped->getOperand(0)), Bind::Unary) + " + " + iteration;
   std::string position = "{" + commas({row, std::to_string(loop), iteration}) + "}";
   std::vector<std::string> arguments = {uses_("errors"), "launch", std::to_string(model_.check(op)),
                                         position};

@@ -39,7 +39,8 @@ void StageTiles::write(const StageStep &step) {
 }
 
 /// Tiles are computed by several threads where none needs what another one makes, and what comes before them
-/// is cheap enough to be done by each: it has no products and writes nothing but scratch.
+/// is cheap enough to be done by each: it has no products and writes nothing but scratch. Where elements may
+/// fail, one thread computes a row: then the first of them is the one that is told.
 void StageTiles::share(kernel::FuncOp func) {
   if (loops.size() != 1)
     return;
@@ -52,10 +53,9 @@ void StageTiles::share(kernel::FuncOp func) {
     return;
   bool writes = false;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == loop)
-      return WalkResult::skip();
     writes |= op->hasTrait<kernel::FailsInput>() ||
-              isa<kernel::StoreOp, kernel::OuterOp, kernel::ProductOp, kernel::MultiplyOp>(op);
+              (!loop->isAncestor(op) &&
+               isa<kernel::StoreOp, kernel::OuterOp, kernel::ProductOp, kernel::MultiplyOp>(op));
     return WalkResult::advance();
   });
   auto tiles = loop.getHigh().getDefiningOp<arith::ConstantOp>();
