@@ -66,8 +66,8 @@ std::string Verifier::gradientDiffers(const CompiledRunner &runner, const std::v
       finding.gradientError = std::max(finding.gradientError, error);
       if (!(error <= gradientBound) && words.empty())
         words = "the gradients of " + each.name + " differ by " +
-                llvm::formatv("{0:e2} at element {1}: the oracle gives {2}, compiled code {3}", error, i,
-                              want, got)
+                llvm::formatv("{0:e2} at element {1}: the oracle gives {2:e8}, compiled code {3:e8}", error,
+                              i, want, got)
                     .str();
     }
   }

@@ -113,7 +113,9 @@ static void printLine(const EntryInfo &entry, const Finding &finding, bool hasGr
                << some(finding.notFinite, " with inf or nan") << some(finding.atKinks, " at kinks") << ", "
                << finding.redrawn << " redrawn" << some(finding.redrawnAtKinks, " at kinks")
                << ", largest error " << llvm::format("%.2g", finding.maxError);
-  if (hasGradient && finding.gradients == 0)
+  if (hasGradient && finding.gradients == 0 && !finding.ok())
+    llvm::outs() << ", gradients not compared";
+  else if (hasGradient && finding.gradients == 0)
     llvm::outs() << ", gradients not compared: each input has a decision too near to call";
   else if (hasGradient)
     llvm::outs() << llvm::formatv(", of gradients {0:e1}", finding.gradientError);
