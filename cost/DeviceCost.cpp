@@ -24,7 +24,7 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, blockGroups);
   const bool largeM = block != kernel.rows;
   const int64_t atOnce = largeM ? kernel.largeMTiles : 1; // tiles of a block
-  const int64_t items = up(rows, own) * up(own, block) * up(kernel.tiles, atOnce);
+  const int64_t items = std::min(rows, blockGroups) * up(own, block) * up(kernel.tiles, atOnce);
   const int64_t each = up(items, processors);
   const int64_t most = std::min(own, block); // rows of the fullest block
   // The share that a processor has of L2 while so many ask.
@@ -67,7 +67,7 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   return clocks / (device.clock_ghz * 1e3) + rounds * device.tile_us;
 }
 
-/// Whether a launch of its own has large-M tiles.
+/// Whether a launch of its own has so many rows that it has large-M tiles.
 static bool isLargeM(const KernelShape &kernel, int64_t rows) {
   return kernel.largeM > 0 &&
          up(rows, kernel.largeM) * up(kernel.tiles, kernel.largeMTiles) >= cuda::kLargeMBlocks;
@@ -77,8 +77,10 @@ double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t 
               int64_t blockGroups) {
   if (rows <= 0)
     return 0;
-  return workOf(device, kernel, rows, !inLoop && isLargeM(kernel, rows) ? kernel.largeM : kernel.rows, inLoop,
-                blockGroups);
+  // Without the shared memory for them it is launched in small tiles.
+  const bool largeM =
+      !inLoop && isLargeM(kernel, rows) && double(kernel.largeMShared) <= device.shared_bytes_per_processor;
+  return workOf(device, kernel, rows, largeM ? kernel.largeM : kernel.rows, inLoop, blockGroups);
 }
 
 /// Block groups that inputs are distributed to, see dbc::cuda::Context::block_groups.

@@ -108,6 +108,18 @@ TEST(DeviceCost, LargeMTilesReadWeightsLessOften) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 64), workOf(device, product("tf32"), 64));
 }
 
+// Where large-M tiles have no room in shared memory a launch is in small ones.
+TEST(DeviceCost, LargeMTilesNeedRoom) {
+  const DeviceConstants device = roundNumbers();
+  KernelShape kernel = product("tf32");
+  const double narrow = workOf(device, kernel, 4096);
+  kernel.largeM = 128;
+  kernel.largeMShared = 1000;
+  EXPECT_LT(workOf(device, kernel, 4096), narrow);
+  kernel.largeMShared = 1001;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 4096), narrow);
+}
+
 // A matrix instruction: the slowest of multiply-adds, weights and rows decides.
 TEST(DeviceCost, TheSlowestPartOfAUnitDecides) {
   DeviceConstants device = roundNumbers();
@@ -285,6 +297,14 @@ TEST(DeviceCost, MoreRowsNeverTakeLess) {
     for (int32_t rows = 0; rows < 700; rows += static_cast<int32_t>(whole(1, 3))) {
       const double now = workOf(device, kernel, rows);
       EXPECT_GE(now, before) << rows << " rows, round " << round;
+      before = now;
+    }
+    kernel.loop = 0;
+    const int64_t groups = whole(1, 16);
+    before = 0;
+    for (int64_t rows = 0; rows < 64; ++rows) {
+      const double now = workOf(device, kernel, rows, /*inLoop=*/true, groups);
+      EXPECT_GE(now, before) << rows << " rows of " << groups << " block groups, round " << round;
       before = now;
     }
   }
