@@ -226,7 +226,7 @@ void Context::open() {
   ++sub_batch_;
   found_.clear();
   staying_.clear();
-  again_ = false;
+  repeats_ = std::exchange(again_, false);
   launches_ = 0;
   error_launches_ = 0;
   taken_ = path_ == Path::Persistent && co_resident_ > 0 ? Path::Persistent : Path::Levels;
@@ -476,8 +476,11 @@ int32_t *Context::put(int32_t *to, const int32_t *from, size_t count) {
 void Context::copy_out() {
   if (status_.ok() && blas_ != nullptr)
     check(blas_->status());
-  if (!status_.ok())
+  if (!status_.ok()) {
+    if (stream_ != nullptr)
+      (void)backend_->begun(); // so that no other context finds what this one failed at
     return;
+  }
   guard(false);
   const size_t skipped = keeps_results_ ? result_bytes_ : 0;
   backend_->copy(host_results_ + skipped, results_ + skipped, result_bytes_ + kHeader - skipped, stream_);

@@ -87,6 +87,7 @@ TEST_F(CudaFound, MoreErrorsThanRoom) {
     }
     EXPECT_TRUE(right(session));
     EXPECT_EQ(context.bytes() + on_.bytes(), gpu.bytes);
+    EXPECT_EQ(session.profile(0).stages[0].rows, batch_.inputs()) << "counted once";
   };
   fill(30, wrong);
   find(30, 1);
@@ -116,6 +117,23 @@ TEST_F(CudaFound, NoMemoryForErrors) {
   EXPECT_TRUE(context.found().empty());
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_EQ(context.found().size(), 600u);
+}
+
+// What one context failed at another one that waits on the same thread does not find.
+TEST_F(CudaFound, FailuresStayWithTheirContext) {
+  Context one(on_), other(on_);
+  const int64_t of_other = other.begin({});
+  other.copy_out();
+  gpu.refusing = 0;
+  gpu.refusals = 1;
+  const int64_t of_one = one.begin({});
+  gpu.begun = Status::error(Code::internal, "a kernel could not be begun");
+  one.copy_out();
+  EXPECT_FALSE(one.finish(of_one).ok());
+  const Status status = other.finish(of_other);
+  EXPECT_TRUE(status.ok()) << status.message;
+  gpu.begun = Status();
+  gpu.refusing = -1;
 }
 
 // What is wrong does not count for the limit that a batch fits: there is memory for it besides.

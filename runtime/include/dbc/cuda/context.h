@@ -124,8 +124,9 @@ struct ContextOptions {
   /// cudaStreamLegacy.
   void *stream = nullptr;
   /// Memory of the device that may be held for batches, in bytes; one that needs more fails with Code::limit.
-  /// 0: any. The few kilobytes of graphs do not count, nor do records of what is wrong where a sub-batch has
-  /// more than 256: other inputs must have their results.
+  /// 0: any. Graphs do not count (16 of them, each with a copy of the addresses of all arrays, 32,000 bytes
+  /// at most, and 8 bytes for each launch), nor do records of what is wrong where a sub-batch has more than
+  /// 256: other inputs must have their results.
   size_t limit_bytes = 0;
   /// Where it comes from.
   Allocator allocator;
@@ -232,23 +233,25 @@ public:
     const int32_t rows = end - begin;
     if (!status_.ok())
       return;
-    if (run.log != nullptr)
+    if (run.log != nullptr && !repeats_)
       run.log->add(number, rows);
     if (collecting_)
       nodes_.push_back({number, begin, end});
     if (rows <= 0)
       return;
     const DeviceStage<Arrays> &stage = stages[number];
-    count(run.stages[number], stage, rows);
+    if (!repeats_)
+      count(run.stages[number], stage, rows);
     if (collecting_)
       return;
     arrays.errors = errors();
-    const int64_t start = run.timed ? wait_ns() : 0;
+    const bool timed = run.timed && !repeats_;
+    const int64_t start = timed ? wait_ns() : 0;
     ++error_launches_;
     stage.launch(arrays, begin, end, large_m_from_, stream_);
     ++launches_;
     check_guard_zones(stage.name);
-    if (run.timed)
+    if (timed)
       add_time(run, number, start);
   }
   /// From here on launches are collected for a graph, if that was chosen. All arrays have their memory.
@@ -287,17 +290,20 @@ public:
     if (time_steps <= first || !status_.ok())
       return;
     for (const StageOfLoop &each : loop) {
+      if (repeats_)
+        break;
       count(run.stages[each.stage], stages[each.stage], each.begin[time_steps] - each.begin[first]);
       for (int32_t time_step = first; run.log != nullptr && time_step < time_steps; ++time_step)
         run.log->add(each.stage, each.begin[time_step + 1] - each.begin[time_step]);
     }
     arrays.errors = errors();
-    const int64_t start = run.timed ? wait_ns() : 0;
+    const bool timed = run.timed && !repeats_;
+    const int64_t start = timed ? wait_ns() : 0;
     error_launches_ += static_cast<int64_t>(time_steps - first) * static_cast<int64_t>(kStages);
     launch(arrays, persistent_loop(loop, kStages, block_groups.count(), first, time_steps), stream_);
     ++launches_;
     check_guard_zones(stages[loop[0].stage].name);
-    if (run.timed)
+    if (timed)
       add_time(run, loop[0].stage, start, size_t(time_steps - first) - 1); // of the loop as a whole
   }
   /// Waits, and gives a copy of an array of the device, valid until the next fetch or put: for what the host
@@ -436,6 +442,7 @@ private:
   int32_t most_blocks_ = 0, large_m_from_ = kLargeMBlocks;
   int32_t block_groups_ = 0, max_block_groups_ = 0; ///< wanted; of the sub-batch in hand
   bool again_ = false;
+  bool repeats_ = false; ///< the sub-batch in hand, of which the profile has all that it does
   bool keeps_results_ = false;
   std::vector<StayingResult> staying_; ///< by component; empty: none stay
   std::vector<int32_t> staying_from_;
