@@ -147,6 +147,8 @@ class Model:
         if isinstance(weights, (str, os.PathLike)):
             self._loaded.load_weights(os.fspath(weights))
             return
+        if not isinstance(weights, Mapping):
+            raise WeightsError(f"{self.name}: weights are a dict of arrays or the path of a file, not a `{type(weights).__name__}`")
         arrays, wrong = {}, []
         for name, shape, _ in self._code.described["params"]:
             if name not in weights:

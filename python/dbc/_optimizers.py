@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from . import _dbc
+from ._errors import CallError
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -20,7 +21,10 @@ class _Optimizer(_dbc.Optimizer):
 
     def step(self, gradients: Gradients) -> None:
         """One step down the `Gradients` that `value_and_grad` gave; the model computes with the new weights from then on."""
-        self._step(gradients._kept)
+        kept = getattr(gradients, "_kept", None)
+        if kept is None:
+            raise CallError(f"a step takes the gradients that `value_and_grad` gave, not a `{type(gradients).__name__}`")
+        self._step(kept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the state to a file that goes with those of the weights."""

@@ -26,6 +26,8 @@ void FilledBatch::begin_filling() {
 }
 
 void FilledBatch::fill_with_objects(int32_t entry, nb::handle inputs) {
+  if (PyDict_Check(inputs.ptr()))
+    raise("CallError", "a batch is a sequence of inputs, such as a list of dicts, not a dict");
   Claim claim(busy, "the batch");
   begin_filling();
   check_entry(*code_, entry);

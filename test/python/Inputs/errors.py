@@ -44,6 +44,14 @@ with raises(dbc.CompileError, "DBC_EXECUTABLE is `/nowhere/dbc`, which is no pro
     dbc.load(tree, vocab=20)
 os.environ["DBC_EXECUTABLE"] = kept
 
+# What is no batch, no weights and no gradient.
+with raises(dbc.CallError, "a batch is a sequence of inputs, such as a list of dicts, not a dict"):
+    m.code({"t": Leaf(word=3)})
+with raises(dbc.WeightsError, "tree: weights are a dict of arrays or the path of a file, not a `ndarray`"):
+    m.set_weights(np.zeros(3))
+with raises(dbc.CallError, "a step takes the gradients that `value_and_grad` gave, not a `int`"):
+    dbc.Adam(m).step(1)
+
 # Constructors.
 with raises(TypeError, "Leaf.__init__() got an unexpected keyword argument 'wrd'"):
     Leaf(wrd=3)
