@@ -114,6 +114,10 @@ template <class Main> static int in_world(Main main) {
   // All has been said. As all ranks finalise together, none that ends with an error ends before this.
   if (world.size() > 1)
     std::signal(SIGTERM, SIG_IGN);
+  if (world.size() > 1 && code != 0) { // a launcher that ends a job may drop what it has not read yet
+    const timespec time = {0, kOutliving};
+    nanosleep(&time, nullptr);
+  }
   return code;
 }
 
