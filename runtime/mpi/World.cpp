@@ -19,9 +19,12 @@ constexpr int kUserError = 1, kInternal = 70;
 /// A message of MPI counts its bytes in an int.
 constexpr size_t kMostBytes = size_t(1) << 30;
 
-/// How long the other ranks outlive the signal, in ns: less than the second that Open MPI's launcher gives
-/// them.
-constexpr long kOutliving = 500'000'000;
+/// Gives the launcher time to read what a rank has said: less than the second that Open MPI's gives ranks
+/// that are to end. May be called by a handler of signals.
+void wait_for_launcher() {
+  const timespec time = {0, 500'000'000};
+  nanosleep(&time, nullptr);
+}
 
 /// A launcher ends the processes that are left by this signal, as Open MPI's does where one has died. Rank 0
 /// says so.
@@ -36,8 +39,7 @@ extern "C" void on_termination(int) {
 /// On the other ranks: the launcher kills all that are left as soon as one has ended by the signal, and would
 /// mostly, but not always, let rank 0 say its sentence.
 extern "C" void on_termination_of_others(int) {
-  const timespec time = {0, kOutliving};
-  nanosleep(&time, nullptr);
+  wait_for_launcher();
   _exit(kUserError);
 }
 
@@ -114,10 +116,8 @@ template <class Main> static int in_world(Main main) {
   // All has been said. As all ranks finalise together, none that ends with an error ends before this.
   if (world.size() > 1)
     std::signal(SIGTERM, SIG_IGN);
-  if (world.size() > 1 && code != 0) { // a launcher that ends a job may drop what it has not read yet
-    const timespec time = {0, kOutliving};
-    nanosleep(&time, nullptr);
-  }
+  if (world.size() > 1 && code != 0) // a launcher that ends a job may drop what it has not read yet
+    wait_for_launcher();
   return code;
 }
 

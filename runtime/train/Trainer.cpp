@@ -119,11 +119,11 @@ int train_main(const TrainOptions &options, const ModelCode &code, Communicator 
       trainer.emplace(options, code, communicator);
       return Status();
     });
-    if (!made.ok() && communicator != nullptr &&
-        communicator->size() > 1) // the others would wait for this one
-      communicator->abort(fail(made, exit_code(made)));
-    if (!made.ok())
+    if (!made.ok()) {
+      if (communicator != nullptr && communicator->size() > 1) // the others would wait for this one
+        communicator->abort(fail(made, exit_code(made)));
       return made;
+    }
     Status trained = trainer->run();
     return trained.ok() && is_first(communicator) ? print(trainer->best()) : trained;
   });
