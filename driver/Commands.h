@@ -34,7 +34,7 @@ struct Options {
   std::vector<std::string> printAfter; ///< compile: flags of passes
   std::string entry;                   ///< empty: the only one
   std::string input = "-";             ///< a file, - for stdin
-  std::string countInput;              ///< report: a file, empty for none
+  std::string countInput;              ///< report, verify: a file, empty for none
   std::string device;                  ///< report, run: a device or a file of its constants, empty for none
   std::string weights;                 ///< a safetensors file; empty: drawn
   uint64_t seed = 0;

@@ -5,6 +5,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Lines.h"
+#include "driver/Progress.h"
 #include "oracle/Describe.h"
 #include "oracle/Validity.h"
 #include "llvm/Support/raw_ostream.h"
@@ -61,15 +62,19 @@ Exit sampleCommand(const Options &options) {
   Judge judge(unit.meaning(), info, number, options.seed);
   std::string refused;
   int64_t printed = 0;
+  Progress progress("inputs drawn", !llvm::outs().is_displayed());
   for (int64_t i = 0; printed < options.count && i < kDrawsPerInput * options.count; ++i) {
+    progress.show(printed, options.count);
     // One in four has cycles, where the model allows them.
     for (bool cycles : {i % 4 == 3, false}) {
       DrawOptions sizes = options.sizes;
       sizes.cycles = cycles;
       sizes.long_elements = kLongElements;
       Instance instance;
-      if (Status status = draw_instance(info, entry, options.seed, i, instance, sizes); !status.ok())
+      if (Status status = draw_instance(info, entry, options.seed, i, instance, sizes); !status.ok()) {
+        progress.clear();
         return fail(status);
+      }
       std::string line = instance_json(info, entry, instance);
       Status judged = judge.judge(line, cycles);
       if (judged.ok()) {
@@ -82,6 +87,7 @@ Exit sampleCommand(const Options &options) {
   }
   if (printed == options.count)
     return kFine;
+  progress.clear();
   printError("only " + llvm::Twine(printed) + " of " + llvm::Twine(kDrawsPerInput * options.count) +
              " random inputs fit; others fail like this one: " + refused);
   return kUserError;

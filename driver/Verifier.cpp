@@ -1,8 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What compiled code makes of drawn inputs, beside the oracle and in several batchings and thread counts.
+// What compiled code makes of inputs that are drawn or given, beside the oracle and in several batchings and
+// thread counts.
 #include "driver/Verifier.h"
 #include "driver/Files.h"
+#include "driver/Progress.h"
 #include "driver/Spoil.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
@@ -80,30 +82,66 @@ bool Verifier::usable(const LineResult &result) const {
   return result.status.ok() && !(result.margin < kMargin);
 }
 
+void Verifier::countValid(const Drawn &each) {
+  ++finding.valid;
+  finding.notFinite += each.expected.json.find("inf\"") != std::string::npos ||
+                       each.expected.json.find("\"nan\"") != std::string::npos;
+  finding.nodes.push_back(each.instance.nodes.size());
+  finding.atKinks += each.atKink;
+}
+
+Status Verifier::take(const std::vector<std::string> &lines) {
+  Progress progress(entry.name + ": inputs interpreted");
+  InstanceReader reader(info, entry);
+  Batch batch(info);
+  for (const std::string &line : lines) {
+    progress.show(finding.tried, static_cast<int64_t>(lines.size()));
+    Drawn each;
+    each.number = finding.tried++;
+    each.line = oracle.read(line);
+    if (drops)
+      oracle.drop(kDropoutSeed, kDropoutStep, {each.number});
+    std::vector<LineResult> results;
+    if (Status status = oracle.compute(std::vector{each.line}, results); !status.ok())
+      return status;
+    each.expected = std::move(results[0]);
+    reader.clear(batch);
+    if (reader.append(*each.line, batch).ok())
+      if (Status status = get_instance(entry, batch, 0, each.instance); !status.ok())
+        return status;
+    each.near = each.expected.status.ok() && !usable(each.expected);
+    each.atKink = each.expected.status.ok() && each.expected.gradient.kink < kKink;
+    if (each.expected.tooLarge)
+      ++finding.leftOut;
+    else if (each.expected.status.ok())
+      countValid(each);
+    keep(std::move(each));
+  }
+  return Status();
+}
+
 bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   std::map<std::string, std::pair<int64_t, std::string>>
       refused; ///< by message without numbers: how often, the first
   static const std::regex digits("[0-9]+");
-  auto take = [&](Drawn &each) {
-    ++finding.valid;
-    finding.notFinite += each.expected.json.find("inf\"") != std::string::npos ||
-                         each.expected.json.find("\"nan\"") != std::string::npos;
-    finding.nodes.push_back(each.instance.nodes.size());
-    finding.atKinks += each.atKink;
-  };
   std::vector<Drawn> near, atKinks;
   const DrawOptions large = largeSizes(sizes), small = smallSizes(sizes);
+  Progress progress(entry.name + ": inputs drawn");
+  auto refuse = [&](const std::string &why) {
+    progress.clear();
+    printError(entry.name + ": " + why);
+    return false;
+  };
   for (int64_t number = 0; finding.valid < count && number < kMostDrawsPerInput * count; ++number) {
     const bool isLarge = number < kDrawsPerInput * count;
     if (!isLarge && finding.valid + static_cast<int64_t>(near.size() + atKinks.size()) >= count)
       break; // those with a near decision do then: small ones have one too
     const DrawOptions &wanted = isLarge ? large : small;
+    progress.show(finding.valid, count);
     ++finding.tried;
     Drawn each;
-    if (Status status = drawInput(info, entry, seed, number, wanted, drops, oracle, each); !status.ok()) {
-      printError(entry.name + ": " + status.message);
-      return false;
-    }
+    if (Status status = drawInput(info, entry, seed, number, wanted, drops, oracle, each); !status.ok())
+      return refuse(status.message);
     if (each.expected.status.ok() && !usable(each.expected)) {
       ++finding.redrawn;
       each.near = true;
@@ -119,7 +157,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
       continue; // behind `count` of them it seems that all inputs are at kinks
     }
     if (each.expected.status.ok()) {
-      take(each);
+      countValid(each);
     } else {
       std::string message = without_input(each.expected.status.message);
       auto &[times, first] = refused[std::regex_replace(message, digits, "N")];
@@ -131,14 +169,14 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   }
   // At kinks there are rules too (manual, G1).
   for (size_t i = 0; finding.valid < count && i < atKinks.size(); ++i) {
-    take(atKinks[i]);
+    countValid(atKinks[i]);
     --finding.redrawn;
     --finding.redrawnAtKinks;
     drawn.push_back(std::move(atKinks[i]));
   }
   // A decision may stand in an arm that is not chosen: where nothing better is to be had, such inputs do.
   for (size_t i = 0; finding.valid < count && i < near.size(); ++i) {
-    take(near[i]);
+    countValid(near[i]);
     --finding.redrawn;
     drawn.push_back(std::move(near[i]));
   }
@@ -146,10 +184,9 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     return true;
   auto most = std::max_element(refused.begin(), refused.end(),
                                [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
-  printError(entry.name + ": only " + std::to_string(finding.valid) + " of " + std::to_string(finding.tried) +
-             " random inputs are valid; most of the others (" + std::to_string(most->second.first) +
-             ") fail like this one: " + most->second.second);
-  return false;
+  return refuse("only " + std::to_string(finding.valid) + " of " + std::to_string(finding.tried) +
+                " random inputs are valid; most of the others (" + std::to_string(most->second.first) +
+                ") fail like this one: " + most->second.second);
 }
 
 /// An input that the oracle refuses must be refused for the same reason, unless a decision is too near to
@@ -168,28 +205,26 @@ void Verifier::keep(Drawn each) {
   drawn.push_back(std::move(each));
 }
 
-bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes) {
+Status Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes) {
+  Progress progress(entry.name + ": inputs drawn with mistakes");
   for (int64_t number = 0; number < count; ++number) {
+    progress.show(number, count);
     Drawn each;
     if (Status status = draw_instance(info, entry, seed, number, each.instance, largeSizes(sizes));
-        !status.ok()) {
-      printError(entry.name + ": " + status.message);
-      return false;
-    }
+        !status.ok())
+      return status;
     spoil(info, entry, each.instance, seed, number);
     if (drops)
       oracle.drop(kDropoutSeed, kDropoutStep, {each.number = number});
     each.line = oracle.read(instance_json(info, entry, each.instance));
     std::vector<LineResult> results;
-    if (Status status = oracle.compute(std::vector{each.line}, results); !status.ok()) {
-      printError(entry.name + ": " + status.message);
-      return false;
-    }
+    if (Status status = oracle.compute(std::vector{each.line}, results); !status.ok())
+      return status;
     each.expected = std::move(results[0]);
     if (!each.expected.status.ok())
       keep(std::move(each));
   }
-  return true;
+  return Status();
 }
 
 /// Runs some of the drawn inputs as one batch.
@@ -245,9 +280,10 @@ std::string Verifier::differs(const LineResult &expected, const LineResult &got)
 void Verifier::compareWithOracle(const std::vector<LineResult> &results, const std::string &how) {
   for (size_t i = 0; i < results.size(); ++i) {
     std::string words = differs(drawn[i].expected, results[i]);
-    if (!words.empty() && drawn[i].near)
-      finding.unclear += how.empty() && drawn[i].expected.status.ok(); // once an input
-    else if (!words.empty())
+    if (!words.empty() && drawn[i].near) {
+      if (how.empty() && drawn[i].expected.status.ok()) // once an input
+        countUnclear(drawn[i]);
+    } else if (!words.empty())
       mismatch(i, how + words);
   }
 }
@@ -277,7 +313,10 @@ Status Verifier::compare() {
   if (Status status = run(one, order, drawn.size(), first); !status.ok())
     return status;
   compareWithOracle(first);
-  for (const Way &way : ways(order, shuffled, twice)) {
+  const std::vector<Way> all = ways(order, shuffled, twice);
+  Progress progress(entry.name + ": ways to run them compared");
+  for (const Way &way : all) {
+    progress.show(&way - all.data(), static_cast<int64_t>(all.size()));
     way.choose();
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;

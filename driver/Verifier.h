@@ -10,10 +10,10 @@
 
 namespace dbc::driver {
 
-/// A random input, and what the oracle makes of it.
+/// An input, drawn or given, and what the oracle makes of it.
 struct Drawn {
   Instance instance;
-  int64_t number = 0; ///< among all drawn, by which it drops
+  int64_t number = 0; ///< among all drawn or given, by which it drops
   LineRunner::Line line;
   LineResult expected; ///< the oracle's
   bool near = false;   ///< a decision is too near to call: f32 may take the other one
@@ -22,12 +22,14 @@ struct Drawn {
 
 /// What was found about one entry.
 struct Finding {
-  int64_t tried = 0; ///< inputs that were drawn for the valid ones
+  int64_t tried = 0; ///< inputs that were drawn for the valid ones, or given
   int64_t valid = 0, redrawn = 0;
   int64_t redrawnAtKinks = 0;     ///< of those
   int64_t atKinks = 0;            ///< of the valid ones
   int64_t wrong = 0, several = 0; ///< inputs that the oracle refuses; for which there are several reasons
   int64_t unclear = 0;            ///< of the valid ones: near or at a kink, and something else comes out
+  int64_t firstUnclear = 0;       ///< if there are any: the number of one
+  int64_t leftOut = 0;            ///< of those given: too large to compare
   int64_t notFinite = 0;          ///< of the valid ones: results hold an infinity or NaN
   std::vector<size_t> nodes;      ///< of each valid input
   double maxError = 0;
@@ -47,8 +49,8 @@ struct Finding {
   }
 };
 
-/// Draws inputs of one entry, and compares what compiled code makes of them with the oracle, and with itself
-/// in other batches, orders and numbers of threads. What it finds is in `finding`.
+/// Draws or takes inputs of one entry, and compares what compiled code makes of them with the oracle, and
+/// with itself in other batches, orders and numbers of threads. What it finds is in `finding`.
 class Verifier {
 public:
   Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry, double bound,
@@ -60,7 +62,9 @@ public:
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
   bool draw(int64_t count, uint64_t seed, const DrawOptions &sizes);
   /// Draws as many inputs again and makes mistakes in them: those that are refused are compared too.
-  bool drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes);
+  Status drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes);
+  /// Takes these inputs, JSON lines. Fails if they cannot be computed at all.
+  Status take(const std::vector<std::string> &lines);
   Status compare();
   /// The gradients of a loss: of each valid input alone, and of all in one batch.
   Status compareGradients();
@@ -108,6 +112,12 @@ private:
     }
   }
   void keep(Drawn each);
+  void countValid(const Drawn &each);
+  /// A near one of which something else comes out.
+  void countUnclear(const Drawn &each) {
+    if (finding.unclear++ == 0)
+      finding.firstUnclear = each.number;
+  }
   /// Whether the oracle gives a value, and no decision is so near that rounding may turn it.
   bool usable(const LineResult &result) const;
   std::string differs(const LineResult &expected, const LineResult &got);

@@ -2,6 +2,7 @@
 //
 // Gradients that compiled code gives, beside the oracle's.
 #include "driver/InputGradients.h"
+#include "driver/Progress.h"
 #include "driver/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -22,7 +23,7 @@ Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_
     return Status();
   if (Drawn &first = drawn[inputs[0]]; inputs.size() == 1 && first.atKink) {
     first.near = true;
-    ++finding.unclear;
+    countUnclear(first);
     finding.gradientError = largest;
     return Status();
   }
@@ -130,7 +131,9 @@ static bool sameBits(const std::vector<std::vector<double>> &a, const std::vecto
 Status Verifier::compareGradients() {
   std::vector<size_t> valid, all; // those that fail have no part in the gradient
   one.session.limit_sub_batch(0);
+  Progress progress(entry.name + ": gradients compared");
   for (size_t i = 0; i < drawn.size(); ++i) {
+    progress.show(static_cast<int64_t>(i), static_cast<int64_t>(drawn.size()));
     const bool isValid = drawn[i].expected.status.ok();
     if (!drawn[i].near && isValid)
       if (Status status = compareGradient(one, {i}, ""); !status.ok())

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// `dbc verify`: compares compiled code with the oracle on random inputs, and with itself in several batchings
-// and thread counts.
+// `dbc verify`: compares compiled code with the oracle on random inputs or given ones, and with itself in
+// several batchings and thread counts.
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
@@ -15,6 +15,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <dbc/counted.h>
 #include <dbc/io/safetensors.h>
 #include <random>
 #include <set>
@@ -32,6 +33,8 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
   const ModelInfo &info = weights.info();
   std::string words = verifier.finding.mismatch;
   std::string file = info.name + "-" + entry.name + "-failure.jsonl";
+  if (!options.countInput.empty())
+    words = "line " + std::to_string(verifier.culprit().number + 1) + ": " + words;
   printError(entry.name + ": " + words);
   if (verifier.finding.ofGradients) { // which neither `run` nor `interpret` prints
     llvm::errs() << "the same options with --entry " << entry.name << " show it again\n";
@@ -92,6 +95,7 @@ static llvm::json::Object rowOf(const EntryInfo &entry, Finding &finding, bool h
                          {"several_errors", finding.several},
                          {"not_finite", finding.notFinite},
                          {"median_nodes", finding.medianNodes()},
+                         {"unclear", finding.unclear},
                          {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)
                                                                        : llvm::json::Value("inf")},
                          {"bits_equal", finding.comparesBits ? llvm::json::Value(finding.bitsEqual)
@@ -104,14 +108,15 @@ static llvm::json::Object rowOf(const EntryInfo &entry, Finding &finding, bool h
   return row;
 }
 
-/// What is said of an entry to people.
-static void printLine(const EntryInfo &entry, const Finding &finding, bool hasGradient) {
+/// What is said of an entry to people; `given`: inputs were not drawn.
+static void printLine(const EntryInfo &entry, const Finding &finding, bool given, bool hasGradient) {
   auto some = [](int64_t count, const char *what) {
     return count ? " (" + std::to_string(count) + what + ")" : std::string();
   };
   llvm::outs() << entry.name << ": " << finding.valid << " valid"
                << some(finding.notFinite, " with inf or nan") << some(finding.atKinks, " at kinks") << ", "
-               << finding.redrawn << " redrawn" << some(finding.redrawnAtKinks, " at kinks")
+               << (given ? finding.wrong : finding.redrawn) << (given ? " refused" : " redrawn")
+               << some(finding.redrawnAtKinks, " at kinks") << some(finding.leftOut, " too large to compare")
                << ", largest error " << llvm::format("%.2g", finding.maxError);
   if (hasGradient && finding.gradients == 0 && !finding.ok())
     llvm::outs() << ", gradients not compared";
@@ -123,21 +128,53 @@ static void printLine(const EntryInfo &entry, const Finding &finding, bool hasGr
                << (!finding.comparesBits ? "not compared, as cuBLAS computes products"
                    : finding.bitsEqual   ? "equal"
                                          : "differ")
-               << (finding.ok() && !finding.unclear ? "" : ": FAILED") << "\n";
+               << (finding.ok() && (given || !finding.unclear) ? "" : ": FAILED") << "\n";
+}
+
+/// Of inputs near a tie in which something else comes out. Drawn ones are drawn again: if there are too few
+/// others, nothing is shown. Given ones are as they are.
+static Exit reportUnclear(const EntryInfo &entry, const Finding &finding, bool given) {
+  if (!given) {
+    printError(entry.name + ": only " + std::to_string(finding.valid - finding.unclear) + " of " +
+               std::to_string(finding.tried) +
+               " random inputs are valid; the others have a decision or a kink too near to call");
+    return kUserError;
+  }
+  llvm::errs() << entry.name << ": " << counted(finding.unclear, "input comes", "inputs come")
+               << " out otherwise, for a decision or a kink too near to call; the first is line "
+               << finding.firstUnclear + 1 << "\n";
+  return kFine;
+}
+
+/// The lines of --input, of which there must be one.
+static llvm::Error readInputs(const std::string &file, std::vector<std::string> &lines) {
+  LineReader reader;
+  if (llvm::Error error = reader.open(file))
+    return error;
+  if (llvm::Error error = reader.read(SIZE_MAX, lines))
+    return error;
+  return lines.empty() ? llvm::createStringError("`" + file + "` has no input") : llvm::Error::success();
 }
 
 Exit verifyCommand(const Options &options) {
+  const bool given = !options.countInput.empty();
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
-  if (!hasEntry(oracle::describe(unit.meaning()), options.entry))
+  const ModelInfo described = oracle::describe(unit.meaning());
+  if (given ? findEntry(described, options.entry) < 0 : !hasEntry(described, options.entry))
     return kUserError;
+  std::vector<std::string> lines;
+  if (given)
+    if (llvm::Error error = readInputs(options.countInput, lines))
+      return fail(std::move(error));
   LoadedModel loaded;
   if (Exit exit = load(options, unit, loaded, disturb))
     return exit;
   const ModelInfo &info = loaded.info();
   oracle::Interpreter interpreter(unit.meaning(), weightsView(*loaded.weights));
-  interpreter.setLimit(kSteps);
+  if (!given)
+    interpreter.setLimit(kSteps);
   interpreter.setDifferentiates(options.model.train);
   llvm::Expected<std::vector<std::string>> gradients = gradientNames(unit.meaning(), options.model.gradients);
   if (!gradients)
@@ -150,18 +187,22 @@ Exit verifyCommand(const Options &options) {
   llvm::json::Array rows;
   for (size_t number = 0; number < info.entries.size(); ++number) {
     const EntryInfo &entry = info.entries[number];
-    if (!options.entry.empty() && entry.name != options.entry)
+    if (given ? static_cast<int32_t>(number) != findEntry(info, options.entry)
+              : !options.entry.empty() && entry.name != options.entry)
       continue;
     interpreter.differentiateColumns(gradientColumns(info, static_cast<int32_t>(number), gradients.get()));
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
                       options.model.tf32 ? kTf32Bound : kBound,
                       options.model.f64 ? kGradientBound : kGradientBoundF32, options.model.train);
     verifier.finding.comparesBits = loaded.device() == nullptr || !byBlas.count(entry.name);
-    if (!verifier.draw(options.count, options.seed, options.sizes) ||
-        !verifier.drawWrong(options.count, options.seed, options.sizes)) {
+    if (!given && !verifier.draw(options.count, options.seed, options.sizes)) {
       exit = kUserError;
       continue;
     }
+    if (Status status =
+            given ? verifier.take(lines) : verifier.drawWrong(options.count, options.seed, options.sizes);
+        !status.ok())
+      return fail(status);
     if (Status status = verifier.compare(); !status.ok())
       return fail(status);
     const bool hasGradient = options.model.train && entry.is_loss;
@@ -173,16 +214,12 @@ Exit verifyCommand(const Options &options) {
     Finding &finding = verifier.finding;
     if (!finding.ok())
       exit = reportMismatch(verifier, options, *loaded.weights, entry);
-    if (finding.unclear) {
-      printError(entry.name + ": only " + std::to_string(finding.valid - finding.unclear) + " of " +
-                 std::to_string(finding.tried) +
-                 " random inputs are valid; the others have a decision or a kink too near to call");
+    if (finding.unclear && reportUnclear(entry, finding, given) != kFine)
       exit = kUserError;
-    }
     if (options.json)
       rows.push_back(rowOf(entry, finding, hasGradient));
     else
-      printLine(entry, finding, hasGradient);
+      printLine(entry, finding, given, hasGradient);
   }
   if (options.json)
     llvm::outs() << llvm::json::Value(std::move(rows)) << "\n";
