@@ -62,12 +62,15 @@ function(dbc_add_model target)
   if(NOT EXISTS ${source})
     message(FATAL_ERROR "dbc_add_model(${target}): there is no file ${source}")
   endif()
-  # Files are named after the model, which the first declaration of the source says.
-  file(STRINGS ${source} declaration REGEX "^[ \t]*model[ \t]+[A-Za-z_][A-Za-z0-9_]*[ \t]*;" LIMIT_COUNT 1)
-  string(REGEX REPLACE "^[ \t]*model[ \t]+([A-Za-z_][A-Za-z0-9_]*).*" "\\1" model "${declaration}")
-  if(NOT model)
-    message(FATAL_ERROR "dbc_add_model(${target}): ${source} has no line `model <name>;`")
+  # Files are named after the model, which the first declaration of the source says, behind comments. A model that is renamed
+  # has other files: then CMake runs again.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  file(READ ${source} text)
+  string(REGEX REPLACE "/[*]([^*]|[*]+[^*/])*[*]+/|//[^\n]*" " " text "${text}")
+  if(NOT text MATCHES "^[ \t\r\n]*model[ \t\r\n]+([A-Za-z_][A-Za-z0-9_]*)[ \t\r\n]*;")
+    message(FATAL_ERROR "dbc_add_model(${target}): ${source} does not begin with `model <name>;`")
   endif()
+  set(model ${CMAKE_MATCH_1})
 
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
   set(options -o ${dir})

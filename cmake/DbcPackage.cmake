@@ -49,8 +49,15 @@ install(FILES editors/dbc.bash DESTINATION share/bash-completion/completions REN
 
 # For builds that are not CMake's: `pkg-config --cflags --libs dbc-runtime`.
 string(JOIN " " numeric_flags ${DBC_NUMERIC_FLAGS})
-configure_file(cmake/dbc-runtime.pc.in ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/dbc-runtime.pc DESTINATION lib/pkgconfig COMPONENT runtime)
+function(install_pkgconfig name component)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/lib/pkgconfig/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/${name}.pc DESTINATION lib/pkgconfig COMPONENT ${component})
+endfunction()
+install_pkgconfig(dbc-runtime runtime)
+install_pkgconfig(dbc-trainer runtime)
+if(TARGET dbc_mpi)
+  install_pkgconfig(dbc-mpi mpi)
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL ${packed})

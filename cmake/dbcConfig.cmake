@@ -1,6 +1,7 @@
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
-# find_package(dbc [COMPONENTS runtime compiler cuda mpi]): all that is there where none is named.
+# find_package(dbc [COMPONENTS runtime compiler cuda mpi]): all that is there where none is named. Of OPTIONAL_COMPONENTS
+# dbc_<component>_FOUND says whether they are.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/dbcRuntime.cmake)
@@ -15,7 +16,7 @@ if(_dbc_cuda)
   set(dbc_cuda_FOUND TRUE)
 endif()
 foreach(component ${dbc_FIND_COMPONENTS})
-  if(NOT dbc_${component}_FOUND)
+  if(dbc_FIND_REQUIRED_${component} AND NOT dbc_${component}_FOUND)
     set(dbc_FOUND FALSE)
     set(dbc_NOT_FOUND_MESSAGE "its component `${component}` is not installed (Debian package dbc-${component})")
   endif()

@@ -7,6 +7,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <climits>
 
 namespace dbc::driver {
 
@@ -49,7 +50,7 @@ static std::string depfile(const std::string &target, const std::vector<std::str
 /// Whether a file is there that dbc has not written: it has none of the words that stand in front of what dbc
 /// writes. An empty one is nobody's.
 static bool isOfOthers(const std::string &file) {
-  constexpr size_t kHead = 400;
+  constexpr size_t kHead = 3 * PATH_MAX; // a rule for make begins with a path, in which each letter may be two
   if (!llvm::sys::fs::is_regular_file(file))
     return false;
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> found =

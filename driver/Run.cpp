@@ -12,6 +12,7 @@
 #include "driver/profile/ProfileTrace.h"
 #include "driver/surroundings/Surroundings.h"
 #include "oracle/Describe.h"
+#include "runtime/io/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dbc/counted.h>
@@ -26,7 +27,12 @@ static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
     return fail(std::move(error));
   std::vector<std::string> lines;
   std::vector<LineResult> results;
-  std::string out;
+  std::string out, wrong;
+  io::OutputFile file; // which has its name when it is whole
+  const bool toFile = !options.output.empty();
+  auto failToWrite = [&] { return fail(llvm::createStringError(wrong)); };
+  if (toFile && !file.open(options.output, wrong))
+    return failToWrite();
   bool failed = false;
   while (true) {
     if (llvm::Error error = input.read(batch, lines))
@@ -40,17 +46,18 @@ static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
       out += result.json + "\n";
       failed |= !result.status.ok();
     }
-    // To stdout as it comes; a file is written when it is whole.
-    if (options.output.empty()) {
+    if (toFile) {
+      if (!file.write(out.data(), out.size(), wrong))
+        return failToWrite();
+    } else {
       llvm::outs() << out;
-      out.clear();
       if (llvm::Error error = flushStdout())
         return fail(std::move(error));
     }
+    out.clear();
   }
-  if (!options.output.empty())
-    if (llvm::Error error = writeFile(options.output, out))
-      return fail(std::move(error));
+  if (toFile && (!file.finish(wrong) || !file.commit(wrong)))
+    return failToWrite();
   return failed ? kUserError : kFine;
 }
 

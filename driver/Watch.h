@@ -7,9 +7,8 @@
 
 namespace dbc::driver {
 
-/// Runs a command at once, and again whenever a file has changed: models in the folder of the model and in
-/// those of -I, the lines of --input, the file of --weights. Says on stderr what it waits for. Ends with the
-/// program, by a signal.
+/// Runs a command at once, and again whenever a file has changed that it reads: the model, the modules that it
+/// imports, those of its options. Says on stderr what it waits for. Ends with the program, by a signal.
 [[noreturn]] void watch(const Options &options, Exit (*command)(const Options &));
 
 } // namespace dbc::driver

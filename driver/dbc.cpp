@@ -441,7 +441,7 @@ private:
         ->type_name("KIND:ENTRY");
     train
         ->add_option(
-            "--target", t.target,
+            "--label", t.label,
             "what metrics compare with where a line has no \"target\": an argument, or a field of the "
             "nodes that are the first one [label]")
         ->type_name("NAME");
@@ -506,10 +506,15 @@ private:
         "print to stderr where the time went, stage by stage, of several processes that of the first");
     train->add_option("--profile-json", t.profile_json, "write the same to a file, as JSON")
         ->type_name("FILE");
+    train
+        ->add_option_function<std::string>(
+            "--target", [this](const std::string &text) { o.model.device = text != "cpu"; },
+            "what it is trained on: cpu [cpu]")
+        ->check(oneOf({"cpu", "cuda"}));
     for (const char *name :
-         {"--target", "--momentum", "--nesterov", "--weight-decay", "--real", "--clip-norm", "--freeze",
-          "--warmup", "--every", "--gamma", "--recompute", "--shard-optimizer", "--checkpoint-every", "--log",
-          "--profile", "--profile-json"})
+         {"--label", "--target", "--momentum", "--nesterov", "--weight-decay", "--real", "--clip-norm",
+          "--freeze", "--warmup", "--every", "--gamma", "--recompute", "--shard-optimizer",
+          "--checkpoint-every", "--log", "--profile", "--profile-json"})
       train->get_option(name)->group(kFurther);
   }
 

@@ -49,6 +49,8 @@ template <class Handle, class Call> dbc_status kept(Handle *handle, Call call) n
     handle->last = call();
   } catch (const std::bad_alloc &) {
     return noMemory();
+  } catch (...) { // nothing else is thrown on purpose
+    return {DBC_INTERNAL, -1, -1, "an unexpected exception; this is a bug of dbc"};
   }
   return statusOf(handle->last);
 }

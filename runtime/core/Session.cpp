@@ -116,10 +116,14 @@ const Model &Session::model() const {
 }
 
 template <class Setting> void Session::set(Setting setting) {
-  if (const Use use(in_use_); use.has() && make_state())
-    setting(*state_);
-  else
+  try {
+    if (const Use use(in_use_); use.has() && make_state())
+      setting(*state_);
+    else
+      unset_ = true;
+  } catch (const std::bad_alloc &) {
     unset_ = true;
+  }
 }
 
 void Session::time_stages(bool on) {

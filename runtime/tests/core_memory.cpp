@@ -233,6 +233,29 @@ TEST(Memory, WrongNumbersAreFoundAfterAnyFailure) {
   }
 }
 
+// A setting for which there is no memory is told by the next run, and stays as it was.
+TEST(Memory, SettingsThatDoNotFit) {
+  dbc::Model model = sums();
+  dbc::Session session(model);
+  dbc::Batch batch(info());
+  fill(batch, 3);
+  ASSERT_TRUE(session.run(0, batch).ok());
+  const std::vector<float> weights(100, 1);
+  const std::vector<int64_t> numbers(100);
+  for (bool ofWeights : {true, false}) {
+    failing = 0;
+    if (ofWeights)
+      EXPECT_NO_THROW(session.weigh_losses(weights.data(), 100));
+    else
+      EXPECT_NO_THROW(session.number_inputs(numbers.data(), 100));
+    failing = -1;
+    const dbc::Status told = session.run(0, batch);
+    EXPECT_EQ(told.code, dbc::Code::bad_call);
+    EXPECT_NE(told.message.find("without memory for it: it is as it was"), std::string::npos) << told.message;
+    EXPECT_TRUE(session.run(0, batch).ok());
+  }
+}
+
 // A session is made where there is memory for nothing: it has fewer threads.
 TEST(Memory, WithoutThreads) {
   dbc::Model model = sums();

@@ -38,7 +38,7 @@ TrainOptions unusual() {
   o.train = "a file \"of\" {lines}\n\\";
   o.dev = "\xE4\xF6.jsonl"; // a file's name in Latin-1
   o.metric = "accuracy:\xC3\xA4";
-  o.target = "label";
+  o.label = "tag";
   o.weights = "w.safetensors";
   o.batch = std::numeric_limits<int32_t>::max();
   o.epochs = int64_t(1) << 40;

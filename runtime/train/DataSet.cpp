@@ -59,7 +59,7 @@ static std::string read_target(const Json &line, const EntryInfo &entry, const T
   const std::string absent =
       "nothing to compare with: the line has no \"target\", and no `" + path.name + "` among its args" +
       (entry.args.empty() ? std::string() : " or the fields of what `" + entry.args[0].name + "` names") +
-      " (--target takes another name)";
+      " (--label takes another name)";
   const Json *first = entry.args.empty() ? nullptr : member(args, entry.args[0].name);
   if (first == nullptr)
     return absent;
@@ -146,7 +146,7 @@ Status DataSet::read(const std::string &file, const ModelInfo &info, const Entry
       continue;
     if (const std::vector<std::string> known = places(info, entry);
         target->given && std::find(known.begin(), known.end(), target->name) == known.end())
-      return io::failure("--target: model `" + info.name + "` has no argument `" + target->name +
+      return io::failure("--label: model `" + info.name + "` has no argument `" + target->name +
                              "`, and no field that `" + entry.name + "` could be compared with" +
                              io::hint(target->name, known, "there are"),
                          Code::bad_call);

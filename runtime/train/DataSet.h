@@ -16,7 +16,7 @@ namespace dbc::train {
 /// of the list, that the entry's first argument is.
 struct TargetPath {
   std::string name = "label";
-  bool given = false; ///< by --target: then a name that nothing has is a misspelling, said once
+  bool given = false; ///< by --label: then a name that nothing has is a misspelling, said once
 };
 
 /// The inputs of a file, in its order. Line numbers count from 1.

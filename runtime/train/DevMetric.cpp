@@ -24,8 +24,8 @@ Status DevMetric::read(const TrainOptions &options) {
     return Status();
   const EntryInfo &measured = info_.entries[metric_->entry()];
   TargetPath target;
-  if (!options.target.empty())
-    target = {options.target, /*given=*/true};
+  if (!options.label.empty())
+    target = {options.label, /*given=*/true};
   reader_.emplace(info_, measured);
   if (Status status =
           DataSet::read(options.dev, info_, measured, metric_->needs_target() ? &target : nullptr, data_);

@@ -28,7 +28,7 @@ template <class Options, class Visit> void for_each_option(Options &o, Visit vis
   visit("train", o.train);
   visit("dev", o.dev);
   visit("metric", o.metric);
-  visit("target", o.target);
+  visit("label", o.label);
   visit("weights", o.weights);
   visit("batch", o.batch);
   visit("epochs", o.epochs);

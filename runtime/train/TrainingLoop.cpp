@@ -104,7 +104,7 @@ Json TrainingLoop::asked() const {
       {"--train", file(train_->hash())},
       {"--dev", dev_.has_data() ? file(dev_.data().hash()) : Json(nullptr)},
       {"--metric", options_.metric},
-      {"--target", options_.target},
+      {"--label", options_.label},
       {"--batch", options_.batch},
       {"--seed", static_cast<int64_t>(options_.seed)},
       {"--weights", weights_hash_},

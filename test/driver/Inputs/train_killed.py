@@ -12,7 +12,7 @@ import time
 dbc, model, lines, folder, kills, seed = *sys.argv[1:5], int(sys.argv[5]), int(sys.argv[6])
 random.seed(seed)
 # With dropout, a table, and a rate that falls by the metric: all of it goes on where it was.
-command = [dbc, "train", model, "--loss", "of_rows", "--train", lines, "--dev", lines, "--metric", "accuracy:tags", "--target", "tag",
+command = [dbc, "train", model, "--loss", "of_rows", "--train", lines, "--dev", lines, "--metric", "accuracy:tags", "--label", "tag",
            "--optimizer", "adam", "--lr", "0.05", "--schedule", "plateau", "--warmup", "4", "--batch", "4", "--epochs", "3",
            "--checkpoint-every", "1", "--resume"]
 FILES = ["last.safetensors", "last.optimizer.safetensors", "best.safetensors"]

@@ -23,7 +23,7 @@ struct TrainOptions {
   std::string loss;       ///< empty: the model's only one
   std::string train, dev; ///< JSON lines; dev may be empty: then the loss on train decides
   std::string metric;     ///< empty: the loss on dev
-  std::string target;     ///< name of what metrics compare with where a line has no "target"
+  std::string label;      ///< name of what metrics compare with where a line has no "target"
   std::string weights;    ///< what is trained from on; empty: all drawn
   int32_t batch = 25;     ///< inputs of a step
   int64_t epochs = 10;
