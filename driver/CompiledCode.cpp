@@ -8,6 +8,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <dbc/product.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -237,6 +239,10 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
       return kInternal;
     }
   }
+  if (!fs::exists(made + ending(code))) {
+    printError("the C++ compiler `" + compilers.cxx[0] + "` made nothing; set CXX to one that works");
+    return kUserError;
+  }
   const std::string result = base + ending(code);
   if (std::error_code error = fs::rename(made + ending(code), result))
     return fail(llvm::createStringError(error, result + ": " + error.message()));
@@ -292,6 +298,19 @@ static void prune(const std::string &cache, const std::string &used) {
   }
 }
 
+/// Whether an ELF file has its end, where the table of its sections stands: what a full disk or a machine that
+/// stopped has cut off would be loaded, and crash.
+static bool isWhole(const std::string &file) {
+  auto buffer = llvm::MemoryBuffer::getFileSlice(file, sizeof(Elf64_Ehdr), /*Offset=*/0);
+  uint64_t size = 0;
+  if (!buffer || (*buffer)->getBufferSize() < sizeof(Elf64_Ehdr) || fs::file_size(file, size))
+    return false;
+  Elf64_Ehdr header;
+  std::memcpy(&header, (*buffer)->getBufferStart(), sizeof(header));
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize <= size;
+}
+
 /// Calls `use` with what is made of the code, once it is in the cache; and once more after making it anew if
 /// `use` does not take what was there, which may be damaged.
 static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
@@ -313,12 +332,12 @@ static Exit make(const GeneratedCode &code, bool onCpu, bool verbose,
   const std::string folder = *cache + "/" + code.model + "-" + key(code, compilers.all());
   const std::string made = folder + "/" + code.model + ending(code);
   (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
-  if (fs::exists(made) && use(made))
+  if (isWhole(made) && use(made))
     return kFine;
   if (llvm::Error error = makeFolder(folder))
     return fail(std::move(error));
   const auto lock = lockFolder(folder);
-  if (fs::exists(made) && use(made))
+  if (isWhole(made) && use(made))
     return kFine;
   if (llvm::sys::Process::StandardErrIsDisplayed()) // it may take half a minute, the first time
     llvm::errs() << "compiling " << code.model << " with `" << compilers.cxx[0] << "`\n";

@@ -412,7 +412,7 @@ bool Batch::borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, cons
   if (!flat_ || data < 0 || data >= args() || count < 0 || !begin)
     return refuse("borrow_nodes: no such data type, or borrow_inputs was not called");
   Table &table = *tables_[data];
-  if (!kinds && table.kind_count.size() > 1)
+  if (!kinds && count > 0 && table.kind_count.size() > 1) // an empty array may have no address
     return refuse("borrow_nodes: " + table.name + " has several constructors, kinds must be given");
   if (begin[0] != 0 || begin[inputs_] != count)
     return refuse("borrow_nodes: begin of " + table.name + " must start with 0 and end with " +

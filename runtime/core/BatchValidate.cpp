@@ -58,7 +58,7 @@ Status Batch::check_sizes(int32_t table, int32_t column) const {
     elements = static_cast<size_t>(last);
   }
   size_t values = elements * static_cast<size_t>(c.info.extent);
-  if (c.borrowed_values != values && !(c.info.depth > 0 && c.borrowed_values > values))
+  if (c.borrowed_values != values)
     return wrong(counted(values, "value is", "values are") + " needed, " + std::to_string(c.borrowed_values) +
                  " were given");
   if (values > 0 && !c.view.i32 && !c.view.u8 && !c.view.f32)

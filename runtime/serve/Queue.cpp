@@ -67,6 +67,9 @@ void count(Histogram &histogram, double value) {
 }
 } // namespace
 
+/// A batch has room for so many requests from the beginning; for more if there is memory when they come.
+constexpr int32_t kReserved = 4096;
+
 struct Queue::State {
   State(BatcherOptions given, Run function);
 
@@ -117,7 +120,7 @@ Queue::State::State(BatcherOptions given, Run function)
   threads.reserve(static_cast<size_t>(options.workers));
   batches.resize(static_cast<size_t>(options.workers));
   for (Slots &batch : batches)
-    batch.reserve(static_cast<size_t>(std::min(options.max_batch, options.max_waiting)));
+    batch.reserve(static_cast<size_t>(std::min({options.max_batch, options.max_waiting, kReserved})));
 }
 
 /// Until when a worker that is free may leave what waits alone.
@@ -182,6 +185,18 @@ Status Queue::State::refuse(Code code, const char *what) noexcept {
   return failure(code, options.name, what);
 }
 
+/// Whether a batch has room for one more, which is made where there is memory.
+static bool has_room(Slots &batch) noexcept {
+  if (batch.size() < batch.capacity())
+    return true;
+  try {
+    batch.reserve(2 * batch.size());
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
 /// Waits for a batch; false: there will be none any more.
 bool Queue::State::take(Slots &batch) {
   Waiting left;
@@ -198,7 +213,7 @@ bool Queue::State::take(Slots &batch) {
       work.wait_until(lock, std::min(latest_start(), first_deadline()));
     }
   }
-  while (!waiting.empty() && batch.size() < static_cast<size_t>(options.max_batch)) {
+  while (!waiting.empty() && batch.size() < static_cast<size_t>(options.max_batch) && has_room(batch)) {
     batch.push_back(waiting.front());
     batch.back()->state_ = Slot::State::running;
     leave(*batch.back(), left);
@@ -290,7 +305,7 @@ Status Queue::submit(const std::shared_ptr<Slot> &slot, Moment deadline, bool wa
   if (!s.has_threads)
     return s.refuse(Code::limit, "no thread could be started");
   s.expire(lock);
-  if (wait_for_room)
+  if (wait_for_room && own_queue != &s) // its own threads are who makes room
     s.wait_for_room(lock, deadline);
   if (s.closed)
     return s.refuse(Code::unavailable, "closed, requests are not taken any more");

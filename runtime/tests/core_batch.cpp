@@ -415,6 +415,8 @@ TEST(Borrowed, HostileOffsetsAreFoundInOnePass) {
             "toy: input 0: Bag node 0: field `trees`: offsets fall, or reach past the last element");
   f.offsets = {0, 2, 4};
   EXPECT_EQ(f.message(), "toy: Bag: field `trees`: 4 values are needed, 3 were given");
+  f.offsets = {0, 1, 2};
+  EXPECT_EQ(f.message(), "toy: Bag: field `trees`: 2 values are needed, 3 were given");
   f.offsets = {1, 2, 3};
   EXPECT_EQ(f.message(),
             "toy: Bag: field `trees`: offsets must start with 0 and end with the number of elements");
@@ -439,6 +441,16 @@ TEST(Borrowed, NodesMayBeBorrowedAgain) {
   std::vector<int32_t> shorter = {0, 1, 2};
   EXPECT_TRUE(batch.borrow_nodes(Tree, flat.kinds.data(), 2, shorter.data()));
   EXPECT_EQ(validate(batch, statuses).message, "toy: Tree: field `value`: 2 values are needed, 4 were given");
+}
+
+// Arrays of nothing may have no address.
+TEST(Borrowed, NoNodes) {
+  Batch batch(info());
+  batch.borrow_inputs(1);
+  const int32_t begin[] = {0, 0};
+  EXPECT_TRUE(batch.borrow_nodes(Tree, nullptr, 0, begin));
+  InputStatuses statuses;
+  EXPECT_TRUE(validate(batch, statuses).ok());
 }
 
 // So that who hands arrays on need not look into them.

@@ -452,6 +452,24 @@ TEST(Batcher, ItsFunctionMayStopIt) {
   EXPECT_EQ(result(b), "unavailable");
 }
 
+// Its own thread is who makes room: it does not wait for that.
+TEST(Batcher, ItsFunctionDoesNotWaitForRoom) {
+  BatcherOptions options;
+  options.max_waiting = 1;
+  Batcher *self = nullptr;
+  std::vector<Pending> more;
+  Batcher batcher(options, [&](Requests &requests) {
+    for (int i = 0; more.size() < 2; ++i)
+      more.push_back(self->submit_waiting(10 + i));
+    answer_all(requests);
+  });
+  self = &batcher;
+  Pending first = batcher.submit(1);
+  EXPECT_EQ(result(first), "2");
+  EXPECT_EQ(result(more[0]), "20");
+  EXPECT_EQ(result(more[1]), "unavailable");
+}
+
 TEST(Batcher, WrongOptionsAreSaidByEachRequest) {
   const struct {
     int BatcherOptions::*option;
@@ -474,7 +492,7 @@ TEST(Batcher, WrongOptionsAreSaidByEachRequest) {
   EXPECT_EQ(message(pending), "batcher: the option `max_delay` is below 0");
   // The largest ones are none.
   options.max_delay = std::chrono::nanoseconds::max();
-  options.max_batch = std::numeric_limits<int32_t>::max();
+  options.max_batch = options.max_waiting = std::numeric_limits<int32_t>::max();
   Batcher unlimited(options, answer_all);
   Pending fine = unlimited.submit(1);
   EXPECT_EQ(result(fine), "2");

@@ -246,7 +246,8 @@ public:
   Pending<Answer> submit(Request request, Moment deadline = Moment::max()) {
     return submit(std::move(request), deadline, false);
   }
-  /// The same, but where too many wait, waits for room, no longer than until the deadline.
+  /// The same, but where too many wait, waits for room, no longer than until the deadline. The batch function
+  /// itself does not wait: where there is no room it is refused.
   Pending<Answer> submit_waiting(Request request, Moment deadline = Moment::max()) {
     return submit(std::move(request), deadline, true);
   }
