@@ -150,7 +150,8 @@ void CHeaderEmitter::setter(const std::string &name, const std::string &paramete
     body.line(callOf(component, target, "value"));
   out_.doc(describe(component, model_.context()) +
            (isNested ? "; opens a list, once for each level; then dbc_batch_push_" +
-                           plural(component.element.elem) + " of its elements, and dbc_batch_close_list"
+                           plural(component.element.elem) +
+                           " of each element by itself, and dbc_batch_close_list for each that is open"
                      : Twine())
                .str());
   out_.function("static inline void " + name + "(" + parameters +

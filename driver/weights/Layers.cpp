@@ -25,6 +25,8 @@ struct Role {
 struct Layer {
   std::vector<Role> roles;
   const char *gates = ""; ///< the order of its blocks of rows, in words
+  int64_t recurrent =
+      0; ///< so many blocks of rows has the matrix `U` of the state, each square; 0: it has none
 };
 
 MapExpr zeros() {
@@ -45,9 +47,11 @@ const std::vector<Layer> &layers() {
   static const std::vector<Layer> all = {
       // LSTM, GRU
       {{weightIh, weightHh, {"b", {operation(Kind::Add, {tensor("bias_ih"), tensor("bias_hh")}), zeros()}}},
-       "i f g o"},
+       "i f g o",
+       4},
       {{weightIh, weightHh, {"b", {tensor("bias_ih"), zeros()}}, {"d", {tensor("bias_hh"), zeros()}}},
-       "r z g"},
+       "r z g",
+       3},
       // MultiheadAttention
       {{{"W", {tensor("in_proj_weight"), oneBehindOther}}, {"b", {tensor("in_proj_bias"), zeros()}}},
        "query, key, value"},
@@ -73,7 +77,7 @@ public:
   Wanted choicesFor(const LayerParams &wanted) {
     Wanted result{wanted.path, {}};
     for (const Layer &layer : layers()) {
-      if (layer.roles.size() != wanted.params.size() ||
+      if (layer.roles.size() != wanted.params.size() || !hasBlocks(wanted, layer) ||
           !std::all_of(layer.roles.begin(), layer.roles.end(),
                        [&](const Role &role) { return wanted.params.count(role.param) > 0; }))
         continue;
@@ -85,6 +89,15 @@ public:
   }
 
 private:
+  /// Whether the matrix of the state has as many blocks as such a layer's: with W, U and b alone a layer may
+  /// be an LSTM or another one.
+  bool hasBlocks(const LayerParams &wanted, const Layer &layer) const {
+    auto found = wanted.params.find("U");
+    if (layer.recurrent == 0 || found == wanted.params.end())
+      return true;
+    const Shape &shape = shapeOfParam(found->second);
+    return shape.size() >= 2 && shape[shape.size() - 2] == layer.recurrent * shape.back();
+  }
   /// Tables of layers: as many modules as the axis in front has elements, with numbers that follow on
   /// another.
   void trySeries(const LayerParams &wanted, const Layer &layer, std::vector<Choice> &choices) {

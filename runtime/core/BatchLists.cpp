@@ -182,14 +182,21 @@ Batch::Column *Batch::pushable(Assignable assignable, size_t count, const void *
     return nullptr;
   }
   Column &c = tables_[open_.table]->columns[open_.column];
-  if (open_depth_ != c.info.depth || !assignable(c.info.elem)) {
+  if (open_depth_ != c.info.depth) {
+    misuse("`" + c.info.name + "`: an element is pushed where " +
+           counted(open_depth_, "list is", "lists are") + " open, not " + std::to_string(c.info.depth) +
+           "; open_list opens one a level");
+    return nullptr;
+  }
+  if (!assignable(c.info.elem)) {
     misuse("`" + c.info.name + "`: what is pushed is no element of the open list");
     return nullptr;
   }
   if (count != static_cast<size_t>(c.info.extent)) {
     wrong(input_of(open_.table, open_row_),
           "`" + c.info.name + "`: " + counted(count, "number is", "numbers are") +
-              " given, but an element has " + std::to_string(c.info.extent));
+              " given, but an element has " + std::to_string(c.info.extent) +
+              "; each element is pushed by itself");
     return nullptr;
   }
   if (values == nullptr) {

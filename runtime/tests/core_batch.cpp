@@ -245,26 +245,39 @@ TEST(Built, WrongNumbersAreTheirInputsStatus) {
               b.append_ints(Bag, b.add_node(Bag, 0), trees, two, 2);
             }),
             "toy: input 0: `trees`: 2 numbers are given, but an element has 1");
-  EXPECT_EQ(ofInput([](Batch &b) {
-              int32_t two[2] = {};
-              b.begin_input();
-              int32_t bag = b.add_node(Bag, 0);
-              b.open_list(Bag, bag, grid);
-              b.open_list(Bag, bag, grid);
-              b.push_ints(two, 2);
-            }),
-            "toy: input 0: `grid`: 2 numbers are given, but an element has 1");
+  EXPECT_EQ(
+      ofInput([](Batch &b) {
+        int32_t two[2] = {};
+        b.begin_input();
+        int32_t bag = b.add_node(Bag, 0);
+        b.open_list(Bag, bag, grid);
+        b.open_list(Bag, bag, grid);
+        b.push_ints(two, 2);
+      }),
+      "toy: input 0: `grid`: 2 numbers are given, but an element has 1; each element is pushed by itself");
   // The open list's input, which need not be the last one.
-  EXPECT_EQ(ofInput([](Batch &b) {
-              int32_t two[2] = {};
-              b.begin_input();
-              int32_t bag = b.add_node(Bag, 0);
-              b.begin_input();
-              b.open_list(Bag, bag, grid);
-              b.open_list(Bag, bag, grid);
-              b.push_ints(two, 2);
-            }),
-            "toy: input 0: `grid`: 2 numbers are given, but an element has 1");
+  EXPECT_EQ(
+      ofInput([](Batch &b) {
+        int32_t two[2] = {};
+        b.begin_input();
+        int32_t bag = b.add_node(Bag, 0);
+        b.begin_input();
+        b.open_list(Bag, bag, grid);
+        b.open_list(Bag, bag, grid);
+        b.push_ints(two, 2);
+      }),
+      "toy: input 0: `grid`: 2 numbers are given, but an element has 1; each element is pushed by itself");
+}
+
+TEST(Built, AnElementOfListsOfListsIsInTheInnermost) {
+  Batch batch(info());
+  batch.begin_input();
+  const int32_t bag = batch.add_node(Bag, 0);
+  batch.open_list(Bag, bag, grid);
+  batch.push_int(1);
+  InputStatuses statuses;
+  EXPECT_EQ(validate(batch, statuses).message,
+            "toy: `grid`: an element is pushed where 1 list is open, not 2; open_list opens one a level");
 }
 
 TEST(Built, WrongNodesAreTheirInputsStatus) {

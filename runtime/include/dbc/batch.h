@@ -161,7 +161,7 @@ public:
   }
 
   // Lists of any depth, as they are read: open_list once for every level, push elements into the innermost,
-  // close_list. One column at a time. The outermost open_list starts the row's list anew.
+  // one by one, and close_list. `count` numbers are those of ONE element. One column at a time. The outermost open_list starts the row's list anew.
   void open_list(int32_t table, int32_t row, int32_t column);
   void push_int(int32_t value); ///< Index, Int, Node
   void push_bool(bool value);

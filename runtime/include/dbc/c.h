@@ -118,7 +118,8 @@ void dbc_batch_list_bools(dbc_batch *batch, int32_t table, int32_t row, int32_t 
                           size_t count);
 void dbc_batch_list_f32s(dbc_batch *batch, int32_t table, int32_t row, int32_t column, const float *values,
                          size_t count);
-/// Lists of lists, as they are read: open once for each level, push elements into the innermost, close.
+/// Lists of lists, as they are read: open once for each level, push the elements into the innermost, one by one,
+/// and close what was opened. `count` numbers are those of ONE element: 1 where elements are numbers.
 void dbc_batch_open_list(dbc_batch *batch, int32_t table, int32_t row, int32_t column);
 void dbc_batch_push_ints(dbc_batch *batch, const int32_t *values, size_t count);
 void dbc_batch_push_bools(dbc_batch *batch, const uint8_t *values, size_t count);
