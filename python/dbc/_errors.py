@@ -22,8 +22,8 @@ class InputError(Error, ValueError):
 
     input: its number in the batch, or None; node: the node's number in its input, or None; object: the node itself, where the
     batch was made of objects; field: the name of the field or argument, or "".
-    Where a run raises it: errors: the errors of all inputs that failed, this one first; result: the results, with zeros and
-    empty lists for those inputs.
+    Where a run raises it: errors: the errors of all inputs that failed, this one first; result: the results, with zeros, empty
+    lists and None for nodes for those inputs.
     """
 
     code = "bad_input"

@@ -147,7 +147,7 @@ nb::object Entry::call(nb::handle inputs, nb::object dropout) {
   if (info().is_differentiated() && model_->session)
     set_loss(*model_->session, /*gradients=*/false, dropout);
   std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
-  nb::object result = results_of(kept, info(), filled);
+  nb::object result = results_of(kept, info(), filled, *model_->session);
   raise_failed_inputs(*model_, filled, result);
   return result;
 }
@@ -176,7 +176,7 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::objec
     model_->session->weigh_losses(factors.data(), static_cast<int32_t>(count));
   }
   std::shared_ptr<KeptOutputs> kept = model_->run(number_, filled);
-  nb::object result = results_of(kept, info(), filled);
+  nb::object result = results_of(kept, info(), filled, *model_->session);
   raise_failed_inputs(*model_, filled, result);
   double value = 0;
   for (size_t i = 0; i < count; ++i)

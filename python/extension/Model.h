@@ -107,9 +107,10 @@ private:
   int32_t number_;
 };
 
-/// The results of an entry as arrays that show `kept`, which they keep.
+/// The results of an entry as arrays that show `kept`, which they keep. `session` is what ran it: an input
+/// that failed there has None for a node.
 nb::object results_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &entry,
-                      const FilledBatch &filled);
+                      const FilledBatch &filled, const Session &session);
 /// The gradients of a loss by name: of parameters, fields and arguments.
 nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &loss,
                       const FilledBatch &filled);

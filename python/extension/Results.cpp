@@ -31,8 +31,8 @@ template <class T> nb::object own_array(const T *data, const std::vector<size_t>
 /// Walks over a type's components.
 class Converter {
 public:
-  Converter(const std::shared_ptr<KeptOutputs> &kept, const FilledBatch &filled)
-      : outputs_(kept->outputs), filled_(filled), owner_(owner_of(kept)) {}
+  Converter(const std::shared_ptr<KeptOutputs> &kept, const FilledBatch &filled, const Session &session)
+      : outputs_(kept->outputs), filled_(filled), session_(session), owner_(owner_of(kept)) {}
 
   /// A value of the type; `depth` lists are around it.
   nb::object value(const TypeInfo &type, int32_t depth = 0) {
@@ -63,8 +63,11 @@ private:
     shape.insert(shape.end(), type.extents.begin(), type.extents.end());
     if (type.elem == Elem::Node) {
       nb::list nodes;
-      for (size_t i = 0; i < count; ++i)
-        nodes.append(filled_.node(type.data, outputs_.i32(next_)[i]));
+      for (size_t i = 0; i < count; ++i) {
+        // The 0 of an input that failed would be a node of another one; lists of such inputs are empty.
+        const bool is_there = is_list || session_.status(static_cast<int32_t>(i)).ok();
+        nodes.append(is_there ? filled_.node(type.data, outputs_.i32(next_)[i]) : nb::none());
+      }
       return nodes;
     }
     if (type.elem == Elem::F32)
@@ -87,6 +90,7 @@ private:
 
   const Outputs &outputs_;
   const FilledBatch &filled_;
+  const Session &session_; ///< that ran it
   nb::object owner_;
   int32_t next_ = 0; ///< component
 };
@@ -152,8 +156,8 @@ nb::object input_gradient(const Outputs &out, int32_t number, const Leaf &leaf, 
 } // namespace
 
 nb::object results_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &entry,
-                      const FilledBatch &filled) {
-  return Converter(kept, filled).value(entry.result);
+                      const FilledBatch &filled, const Session &session) {
+  return Converter(kept, filled, session).value(entry.result);
 }
 
 nb::dict gradients_of(const std::shared_ptr<KeptOutputs> &kept, const EntryInfo &loss,

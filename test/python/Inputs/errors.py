@@ -93,6 +93,21 @@ except dbc.InputError as error:
 else:
     raise AssertionError
 
+# Where they give a node it is None: number 0 is another input's.
+with open(scratch + "/itself.dyn", "w") as file:
+    file.write("model itself; data T(word: index[3]); param E: f32[3]; entry e(t: T) -> (T, f32) { (t, E[t.word]) }")
+itself = dbc.load(scratch + "/itself.dyn")
+one, two = itself.T(1), itself.T(2)
+two.word = 99
+line = '{"nodes": [{"T": {"word": 0}}, {"T": {"word": %d}}], "args": {"t": 1}}\n'
+for inputs, wanted in [([one, two, one], [one, None, one]), (line % 1 + line % 99 + "{", [1, None, None])]:
+    try:
+        itself.e(inputs)
+    except dbc.InputError as error:
+        assert error.result[0] == wanted, error.result
+    else:
+        raise AssertionError
+
 # Inputs that are none.
 f = dbc.load(common.model("fields"))
 with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `Token` of a model `fields` with other data types", input=0, field="t", node=None):
