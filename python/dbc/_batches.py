@@ -1,11 +1,10 @@
 """Batches, and their columns as arrays. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from . import _arrays, _dbc
-from ._errors import CallError, FileError
+from ._errors import CallError
 
 
 class Batch(_dbc.Batch):
@@ -19,15 +18,6 @@ class Batch(_dbc.Batch):
     def nodes(self, data: str) -> list[Any]:
         """The objects that became nodes of a data type, in the order of gradients and of `columns`."""
         return self._objects(_number_of(self._code.described["datas"], data))
-
-
-def read(path):
-    """The bytes of a file of JSON lines."""
-    try:
-        with open(os.fspath(path), "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise FileError(f"{error.filename}: {error.strerror}") from None
 
 
 def _number_of(named, name):

@@ -21,7 +21,6 @@ def program():
 def ask(command, path, options):
     """(what `dbc COMMAND FILE OPTIONS` prints to stdout, the warnings that it gives). Raises CompileError with what it says where
     it refuses the model or the options, InternalError where it ends otherwise."""
-    path = os.fspath(path)
     called = [program(), command, os.path.join(".", path) if path.startswith("-") else path, *options]
     try:
         done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays, _batches, _compile, _dbc, _names, _nodes, _report
+from . import _arrays, _batches, _compile, _dbc, _files, _names, _nodes, _report
 from ._errors import CallError, WeightsError
 from ._results import Gradients
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from ._files import AnyPath
 
 _LOCK = threading.Lock()
 _CODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # by path
@@ -141,11 +143,11 @@ class Model:
         """Copies of all parameters by name."""
         return self._loaded.weights()
 
-    def set_weights(self, weights: str | os.PathLike[str] | Mapping[str, ArrayLike]) -> None:
+    def set_weights(self, weights: AnyPath | Mapping[str, ArrayLike]) -> None:
         """Takes over weights: a safetensors file, or a dict that has an array for each parameter and nothing else. On an error,
         which lists all that does not fit, the model is as before."""
-        if isinstance(weights, (str, os.PathLike)):
-            self._loaded.load_weights(os.fspath(weights))
+        if isinstance(weights, (str, bytes, os.PathLike)):
+            self._loaded.load_weights(_files.path_of(weights))
             return
         if not isinstance(weights, Mapping):
             raise WeightsError(f"{self.name}: weights are a dict of arrays or the path of a file, not a `{type(weights).__name__}`")
@@ -169,9 +171,9 @@ class Model:
             raise WeightsError(f"{self.name}: " + "; ".join(wrong))
         self._loaded.set_weights(arrays)
 
-    def save_weights(self, path: str | os.PathLike[str]) -> None:
+    def save_weights(self, path: AnyPath) -> None:
         """Writes all parameters to a safetensors file, as a whole or not at all."""
-        self._loaded.save_weights(os.fspath(path))
+        self._loaded.save_weights(_files.path_of(path))
 
     def set_dropout(self, seed: int, step: int = 0) -> None:
         """What the next run of a loss that drops follows from these, be it by `value_and_grad` or in a network of PyTorch; the step
@@ -203,7 +205,7 @@ def _code_of(path):
 def _locked_code_of(path):
     code = _CODES.get(path)
     if code is None:
-        code = _dbc.LoadedCode(path, os.path.basename(path)[: -len(".so")])
+        code = _dbc.LoadedCode(os.fsencode(path), os.path.basename(path)[: -len(".so")])
         code.described = code.describe()
         key = repr((code.described["name"], code.described["datas"]))
         code.nodes = _NODES.get(key) or _nodes.Nodes(code.described)
@@ -213,17 +215,16 @@ def _locked_code_of(path):
     return code
 
 
-def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] | Mapping[str, ArrayLike] | None = None, seed: int = 0,
-         threads: int = 1, mode: str = "infer", real: str = "f32", include: Iterable[str | os.PathLike[str]] = (),
-         gradients: str | Iterable[str] = (), recompute: str = "none", dims: Mapping[str, int] | None = None,
-         **more_dims: int) -> Model:
+def load(path: AnyPath, *, weights: AnyPath | Mapping[str, ArrayLike] | None = None, seed: int = 0, threads: int = 1,
+         mode: str = "infer", real: str = "f32", include: AnyPath | Iterable[AnyPath] = (), gradients: str | Iterable[str] = (),
+         recompute: str = "none", dims: Mapping[str, int] | None = None, **more_dims: int) -> Model:
     """Compiles a model with the program `dbc` and a C++ compiler ($CXX, else c++), unless the cache has it, and loads it.
 
     path: the .dyn file; dims by name, as in `load("tree.dyn", vocab=20000)`, or in the dict `dims`.
     weights: a safetensors file or a dict of arrays; without it they are drawn by `seed`.
     threads: how many compute. mode: "train" gives losses gradients; gradients: of which fields and arguments too, as "Tree.x",
     or ("all",); recompute: what gradients find again, "none", "cheap" or "cells". real: "f64" computes in double precision.
-    include: folders of imported modules. Raises CompileError with the diagnostics of what is wrong.
+    include: the folder of imported modules, or several. Raises CompileError with the diagnostics of what is wrong.
     """
     dims = {**(dims or {}), **more_dims}
     for name, value in dims.items():
@@ -233,6 +234,9 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] | Mapp
             raise CallError(f"dim `{name}` is a number, not a `{type(value).__name__}`") from None
     threads = _whole("threads", threads, 1, 1024, "1 to 1024")
     seed = _whole("seed", seed, *_SEEDS)
+    path = os.fsdecode(_files.path_of(path))
+    folders = [include] if isinstance(include, (str, bytes, os.PathLike)) else include
+    include = [os.fsdecode(_files.path_of(folder)) for folder in folders]
     gradients = (gradients,) if isinstance(gradients, str) else tuple(gradients)
     options = _compile.model_options(dims, include, mode, real, gradients, recompute)
     printed, words = _compile.ask("compile", path, [*options, "--shared"])

@@ -2,13 +2,13 @@
 LICENSE."""
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from . import _dbc
+from . import _dbc, _files
 from ._errors import CallError
 
 if TYPE_CHECKING:
+    from ._files import AnyPath
     from ._model import Model
     from ._results import Gradients
 
@@ -26,13 +26,13 @@ class _Optimizer(_dbc.Optimizer):
             raise CallError(f"a step takes the gradients that `value_and_grad` gave, not a `{type(gradients).__name__}`")
         self._step(kept)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes the state to a file that goes with those of the weights."""
-        self._save(os.fspath(path))
+        self._save(_files.path_of(path))
 
-    def load(self, path: str | os.PathLike[str]) -> None:
+    def load(self, path: AnyPath) -> None:
         """Goes on from a file; the model has the weights that were saved with it."""
-        self._load(os.fspath(path))
+        self._load(_files.path_of(path))
 
 
 class SGD(_Optimizer):

@@ -3,13 +3,12 @@ from __future__ import annotations
 
 import builtins
 import keyword
-import os
 from typing import TYPE_CHECKING
 
-from . import _names
-from ._errors import FileError
+from . import _files, _names
 
 if TYPE_CHECKING:
+    from ._files import AnyPath
     from ._model import Model
 
 _SCALARS = {"index": "int", "int": "int", "bool": "bool", "f32": "float"}
@@ -77,10 +76,11 @@ def _entry_lines(described, under):
         yield f"    def __call__(self, inputs: {inputs}) -> {_result(entry['result'], real)}: ...  # type: ignore[override]"
 
 
-def write_stub(model: Model, path: str | os.PathLike[str]) -> None:
+def write_stub(model: Model, path: AnyPath) -> None:
     """Writes types for editors and checkers: a module `path` (a .pyi file) with a class for the model, which has its name without
     `_`, each word with a capital: that of `model tree_rnn;` is `TreeRnn`. It has the constructors, data types and entries. For
-    `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`. Raises FileError where the file cannot be written."""
+    `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`. A file that has them already is not touched. Raises FileError where it
+    cannot be written, which leaves it as it was."""
     described = model._code.described
     lines = ["import os", "from collections.abc import Sequence", "from typing import Any", "", "import dbc",
              "import numpy as np", "from numpy.typing import ArrayLike, NDArray", ""]
@@ -98,8 +98,4 @@ def write_stub(model: Model, path: str | os.PathLike[str]) -> None:
     lines.append(f"class {made}(dbc.Model):")
     attributes.update((under[entry["name"]], "_entry_" + entry["name"]) for entry in described["entries"])
     lines += [f"    {name}: {what}" for name, what in attributes.items()] or ["    ..."]
-    try:
-        with open(os.fspath(path), "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-    except OSError as error:
-        raise FileError(f"{error.filename}: {error.strerror}") from None
+    _files.write(path, "\n".join(lines) + "\n")

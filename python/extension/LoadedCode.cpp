@@ -41,7 +41,8 @@ static void show_runtime() {
     dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL); // never closed
 }
 
-LoadedCode::LoadedCode(const std::string &path, const std::string &model) {
+LoadedCode::LoadedCode(const nb::bytes &file, const std::string &model) {
+  const std::string path = path_of(file);
   static const bool shown = (show_runtime(), true);
   (void)shown;
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -222,7 +223,7 @@ nb::dict describe(const LoadedCode &code) {
 void bind_code(nb::module_ &module) {
   nb::class_<LoadedCode>(module, "LoadedCode", nb::is_weak_referenceable(), nb::dynamic_attr(),
                          "A compiled model: the shared object that `dbc compile --shared` made.")
-      .def(nb::init<const std::string &, const std::string &>(), nb::arg("path"), nb::arg("model"))
+      .def(nb::init<const nb::bytes &, const std::string &>(), nb::arg("path"), nb::arg("model"))
       .def(
           "describe", [](const LoadedCode &code) { return describe(code); },
           "What the model says about itself, in plain dicts, lists and tuples.")

@@ -38,7 +38,7 @@ struct Constructor {
 class LoadedCode {
 public:
   /// Loads the shared object; throws CompileError where that fails, as for one of another version of dbc.
-  LoadedCode(const std::string &path, const std::string &model);
+  LoadedCode(const nb::bytes &file, const std::string &model);
   ~LoadedCode();
   LoadedCode(const LoadedCode &) = delete;
   LoadedCode &operator=(const LoadedCode &) = delete;
@@ -79,6 +79,9 @@ nb::dict describe(const LoadedCode &code);
 
 /// Throws `dbc._errors.<type>`.
 [[noreturn]] void raise(const char *type, const std::string &message);
+
+/// A path, whose bytes may be any.
+inline std::string path_of(const nb::bytes &path) { return {path.c_str(), path.size()}; }
 
 /// A text of the runtime's, in which bytes of an input that are no UTF-8 stand as `\xff`.
 nb::object text_of(const std::string &text);

@@ -96,7 +96,7 @@ nb::object Entry::batch_of(nb::handle inputs) const {
   auto &filled = nb::cast<FilledBatch &>(batch);
   nb::object text = nb::borrow(inputs);
   if (PyObject_HasAttrString(inputs.ptr(), "__fspath__"))
-    text = nb::module_::import_("dbc._batches").attr("read")(inputs);
+    text = nb::module_::import_("dbc._files").attr("read")(inputs);
   const char *begin = nullptr;
   Py_ssize_t size = 0;
   if (PyUnicode_Check(text.ptr()))
@@ -264,18 +264,18 @@ void bind_model(nb::module_ &module) {
           nb::arg("seed"))
       .def(
           "load_weights",
-          [](LoadedModel &model, const std::string &path) {
+          [](LoadedModel &model, const nb::bytes &path) {
             Claim claim(model.busy, "the model");
             model.set_stale(); // what fails may have read a part
-            raise_if_failed(dbc::load_weights(path, model.weights));
+            raise_if_failed(dbc::load_weights(path_of(path), model.weights));
             model.renew();
           },
           nb::arg("path"))
       .def(
           "save_weights",
-          [](LoadedModel &model, const std::string &path) {
+          [](LoadedModel &model, const nb::bytes &path) {
             Claim claim(model.busy, "the model");
-            raise_if_failed(dbc::save_weights(path, model.weights));
+            raise_if_failed(dbc::save_weights(path_of(path), model.weights));
           },
           nb::arg("path"))
       .def("set_weights", &set_weights, nb::arg("arrays"),

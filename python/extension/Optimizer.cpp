@@ -53,13 +53,13 @@ public:
     Claim claim(model_->busy, "the model");
     optimizer_.set_lr_scale(param(name), factor);
   }
-  void save(const std::string &path) const {
+  void save(const nb::bytes &path) const {
     Claim claim(model_->busy, "the model");
-    raise_if_failed(save_optimizer(path, model_->weights, optimizer_));
+    raise_if_failed(save_optimizer(path_of(path), model_->weights, optimizer_));
   }
-  void load(const std::string &path) {
+  void load(const nb::bytes &path) {
     Claim claim(model_->busy, "the model");
-    raise_if_failed(load_optimizer(path, model_->weights, optimizer_));
+    raise_if_failed(load_optimizer(path_of(path), model_->weights, optimizer_));
   }
   /// A step reads options and changes none: to read one needs no claim.
   template <class Number> Number option(Number OptimizerOptions::*which) const {

@@ -1,5 +1,6 @@
 """Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 import os
+import pathlib
 import sys
 
 import common
@@ -169,7 +170,7 @@ with raises(dbc.InputError, "tree: line 2: node 0 (Leaf): field `word`: 99 is ou
 with raises(dbc.InputError, r"tree: line 2: not valid JSON at byte 1: syntax error while parsing value - invalid literal; last read: '\xff'", input=1):
     m.code(b'{"nodes": [{"Leaf": {"word": 1}}], "args": {"t": 0}}\n\xff')
 with raises(dbc.FileError, scratch + "/none: No such file or directory", code="io"):
-    m.code.batch(__import__("pathlib").Path(scratch) / "none")
+    m.code.batch(pathlib.Path(scratch) / "none")
 
 # Weights.
 weights = m.weights()
@@ -191,6 +192,38 @@ except dbc.FileError as error:
     assert "none.safetensors" in str(error)
 else:
     raise AssertionError
+
+# Paths: of any bytes but zero, as a str, bytes or a pathlib.Path.
+odd = os.fsdecode(os.fsencode(scratch) + b"/w\xff")
+for path in (odd, os.fsencode(odd), pathlib.Path(odd)):
+    m.save_weights(path)
+    m.set_weights(path)
+    dbc.load(tree, vocab=20, weights=path)
+    optimizer = dbc.SGD(m)
+    optimizer.save(path)
+    optimizer.load(path)
+    dbc.write_stub(m, path)
+    os.remove(path)
+library = scratch + "/library"
+os.mkdir(library)
+with open(library + "/there.dyn", "w") as file:
+    file.write("module there; fn twice(x: f32) -> f32 { 2 * x }")
+with open(scratch + "/here.dyn", "w") as file:
+    file.write("model here; import there; entry e(x: f32) -> f32 { there.twice(x) }")
+here = scratch + "/here.dyn"
+for path, folders in [(here, library), (os.fsencode(here), os.fsencode(library)), (pathlib.Path(here), [pathlib.Path(library)])]:
+    assert dbc.load(path, include=folders).e([2]).tolist() == [4]
+with open(odd, "w") as file:
+    file.write('{"nodes": [{"Leaf": {"word": 1}}], "args": {"t": 0}}')
+assert (m.code(pathlib.Path(odd)) == m.code([Leaf(1)])).all()
+with raises(dbc.FileError, scratch + "/w\\xff/none: Not a directory"):
+    m.code(pathlib.Path(odd + "/none"))
+zero = scratch + "/a\0b"
+for use in (m.save_weights, m.set_weights, dbc.SGD(m).save, dbc.SGD(m).load, dbc.load, lambda path: dbc.load(tree, vocab=20, include=path),
+            lambda path: dbc.write_stub(m, path), lambda path: m.code(pathlib.Path(path))):
+    with raises(dbc.CallError, f"the path {zero!r} has a zero byte"):
+        use(zero)
+assert not os.path.exists(scratch + "/a")
 
 # A model that is not for training, and batches of other code.
 with raises(dbc.CallError, '`far` has no gradients: load the model with mode="train"'):

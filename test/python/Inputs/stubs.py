@@ -46,6 +46,31 @@ assert "Sequence[tuple[Opt, Any_, dbc_, Hidden_] | dict[str, Any]]" in classes["
 nowhere = os.path.join(sys.argv[1], "nowhere", "stub.pyi")
 with common.raises(dbc.FileError, nowhere + ": No such file or directory", code="io"):
     dbc.write_stub(h, nowhere)
+# A stub is written as a whole, through links and into what is no file, and not touched where it is the same already.
+place, link = (os.path.join(sys.argv[1], name) for name in ("hidden.pyi", "link.pyi"))
+os.symlink("hidden.pyi", link)
+os.chmod(place, 0o604)
+before = os.stat(place)
+dbc.write_stub(h, link)
+assert os.stat(place).st_mtime_ns == before.st_mtime_ns and os.stat(place).st_ino == before.st_ino
+dbc.write_stub(m, link)
+assert os.path.islink(link) and os.stat(place).st_mode == before.st_mode and os.stat(place).st_ino != before.st_ino
+with open(place) as one, open(os.path.join(sys.argv[1], "stub.pyi")) as two:
+    assert one.read() == two.read()
+dbc.write_stub(m, "/dev/null")
+
+
+def fails(*_):
+    raise OSError(28, "No space left on device")
+
+
+replace, os.replace = os.replace, fails
+with common.raises(dbc.FileError, link + ": No space left on device"):
+    dbc.write_stub(h, link)
+os.replace = replace
+with open(place) as one, open(os.path.join(sys.argv[1], "stub.pyi")) as two:
+    assert one.read() == two.read()
+assert sorted(os.listdir(sys.argv[1])) == ["hidden.pyi", "link.pyi", "names.pyi", "stub.pyi"]
 # The extension has a stub of each of its classes, and the package says that it is typed.
 folder = os.path.dirname(dbc.__file__)
 assert os.path.exists(os.path.join(folder, "py.typed"))
