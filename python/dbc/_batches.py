@@ -1,6 +1,7 @@
 """Batches, and their columns as arrays. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from . import _arrays, _dbc
@@ -12,6 +13,8 @@ class Batch(_dbc.Batch):
     that have the same arguments. For one thread at a time. `len(batch)` is the number of its inputs."""
 
     def __init__(self, code):
+        if not isinstance(code, _dbc.LoadedCode):
+            raise CallError("a batch is made by the `batch` of an entry, or by the `columns` of a model")
         super().__init__(code)
         self._code = code
 
@@ -64,13 +67,20 @@ def _elements(owner, name, values, kind):
         raise CallError(f"{owner}: `{name}`: {error}") from None
 
 
+def _dict_of(name, value):
+    """A copy of what may be a dict or None."""
+    if not isinstance(value, (Mapping, type(None))):
+        raise CallError(f"`{name}` is a dict of arrays by name, not a `{type(value).__name__}`")
+    return dict(value or {})
+
+
 def columns(code, inputs, data, args):
     """A batch of flat arrays, see Model.columns."""
     batch = Batch(code)
     batch._begin_columns(inputs)
-    for name, given in data.items():
+    for name, given in _dict_of("data", data).items():
         table = _number_of(code.described["datas"], name)
-        given = dict(given)
+        given = _dict_of(name, given)
         begin = _elements(name, "begin", given.pop("begin"), "int32") if "begin" in given else None
         if begin is None:
             raise CallError(f"{name}: `begin` is missing: the first node of each input, then the number of nodes")
@@ -81,6 +91,6 @@ def columns(code, inputs, data, args):
             raise CallError(f"{name}: `kind`: {error}") from None
         for field, values in given.items():
             _fill_column(batch, table, name, field, values)
-    for name, values in args.items():
+    for name, values in _dict_of("args", args).items():
         _fill_column(batch, batch._args, "arguments", name, values)
     return batch

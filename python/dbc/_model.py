@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays, _batches, _compile, _dbc, _files, _names, _nodes, _report
+from . import _arguments, _arrays, _batches, _compile, _dbc, _files, _names, _nodes, _report
 from ._errors import CallError, WeightsError
 from ._results import Gradients
 
@@ -27,17 +27,7 @@ _NODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  #
 
 
 _SEEDS = (0, 2**64 - 1, "0 to 2**64 - 1")
-
-
-def _whole(name, value, least, most, words):
-    """`value` as an integer of a range that `words` say; else CallError."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise CallError(f"`{name}` is {words}, not a `{type(value).__name__}`") from None
-    if not least <= number <= most:
-        raise CallError(f"`{name}` is {words}, not {number}")
-    return number
+_COUNTS = (0, 2**31 - 1, "0 to 2**31 - 1")
 
 
 class Entry(_dbc.Entry):
@@ -48,6 +38,8 @@ class Entry(_dbc.Entry):
     """
 
     def __init__(self, code, loaded, number, mode):
+        if not isinstance(loaded, _dbc.LoadedModel):
+            raise CallError("entries are made by dbc.load")
         super().__init__(loaded, number)
         self._mode = mode
         self._code = code
@@ -63,13 +55,25 @@ class Entry(_dbc.Entry):
     def is_loss(self) -> bool:
         return self._described["is_loss"]
 
+    def __call__(self, inputs: Any) -> Any:
+        """Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays. Raises InputError where inputs do
+        not fit the model."""
+        return self._call(inputs, None)
+
+    def batch(self, inputs: Any) -> _batches.Batch:
+        """Makes a batch of inputs, to be run more than once."""
+        return self._batch(inputs)
+
     def value_and_grad(self, inputs: Any, weights: ArrayLike | None = None) -> tuple[float, Gradients]:
         """(the sum over inputs of weight times loss, its `Gradients`), of a loss of a model with mode="train".
 
         weights: a number for each input; by default 1 (of JSON lines: their "weight") divided by the number of inputs: the mean.
         """
         if weights is not None:
-            weights = _arrays.elements(weights, "float32").reshape(-1)
+            try:
+                weights = _arrays.elements(weights, "float32").reshape(-1)
+            except (TypeError, ValueError) as error:
+                raise CallError(f"`weights`: {error}") from None
         value, result, named, kept = self._value_and_grad(inputs, weights, self._loaded.next_dropout())
         return value, Gradients(named, kept, result)
 
@@ -137,7 +141,7 @@ class Model:
         same for arguments, a value for each input; those of a record or tuple are `name.component`.
         Contiguous float32 is not copied and must stay as it is while the batch is used; all else is copied, once a column.
         """
-        return _batches.columns(self._code, inputs, data or {}, args or {})
+        return _batches.columns(self._code, _arguments.whole("inputs", inputs, *_COUNTS), data, args)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Copies of all parameters by name."""
@@ -178,11 +182,11 @@ class Model:
     def set_dropout(self, seed: int, step: int = 0) -> None:
         """What the next run of a loss that drops follows from these, be it by `value_and_grad` or in a network of PyTorch; the step
         counts by itself."""
-        self._loaded.set_dropout(_whole("seed", seed, *_SEEDS), _whole("step", step, 0, 2**63 - 1, "0 to 2**63 - 1"))
+        self._loaded.set_dropout(_arguments.whole("seed", seed, *_SEEDS), _arguments.whole("step", step, 0, 2**63 - 1, "0 to 2**63 - 1"))
 
     def share_subtrees(self, on: bool = True) -> None:
         """Whether cells compute what nodes of a batch have in common once, in runs from now on."""
-        self._loaded.share_subtrees(on)
+        self._loaded.share_subtrees(_arguments.flag("on", on))
 
     def report(self) -> _report.Report:
         """How the model is computed: `dbc report` as a value, which a notebook shows as a table. It is made of the model's file
@@ -232,8 +236,8 @@ def load(path: AnyPath, *, weights: AnyPath | Mapping[str, ArrayLike] | None = N
             dims[name] = operator.index(value)
         except TypeError:
             raise CallError(f"dim `{name}` is a number, not a `{type(value).__name__}`") from None
-    threads = _whole("threads", threads, 1, 1024, "1 to 1024")
-    seed = _whole("seed", seed, *_SEEDS)
+    threads = _arguments.whole("threads", threads, 1, 1024, "1 to 1024")
+    seed = _arguments.whole("seed", seed, *_SEEDS)
     path = os.fsdecode(_files.path_of(path))
     folders = [include] if isinstance(include, (str, bytes, os.PathLike)) else include
     include = [os.fsdecode(_files.path_of(folder)) for folder in folders]

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import _dbc, _files
+from . import _arguments, _dbc, _files
 from ._errors import CallError
+from ._model import Model
 
 if TYPE_CHECKING:
     from ._files import AnyPath
-    from ._model import Model
     from ._results import Gradients
+
+
+def _name(name):
+    if not isinstance(name, str):
+        raise CallError(f"`name` is that of a parameter, not a `{type(name).__name__}`")
+    return name
 
 
 class _Optimizer(_dbc.Optimizer):
     def __init__(self, model, kind, **options):
-        super().__init__(model._loaded, kind)
+        super().__init__(_arguments.of_kind("an optimizer is of", model, Model)._loaded, kind)
         for name, value in options.items():
             setattr(self, name, value)
 
@@ -25,6 +31,18 @@ class _Optimizer(_dbc.Optimizer):
         if kept is None:
             raise CallError(f"a step takes the gradients that `value_and_grad` gave, not a `{type(gradients).__name__}`")
         self._step(kept)
+
+    def freeze(self, name: str, frozen: bool = True) -> None:
+        """The parameter stays as it is, from now on or no longer."""
+        self._freeze(_name(name), _arguments.flag("frozen", frozen))
+
+    def set_weight_decay(self, name: str, weight_decay: float) -> None:
+        """The weight decay of one parameter, in place of `weight_decay`; below 0: that one again."""
+        self._set_weight_decay(_name(name), _arguments.number("weight_decay", weight_decay))
+
+    def set_lr_scale(self, name: str, factor: float) -> None:
+        """The learning rate of one parameter is `lr` times this factor."""
+        self._set_lr_scale(_name(name), _arguments.number("factor", factor))
 
     def save(self, path: AnyPath) -> None:
         """Writes the state to a file that goes with those of the weights."""

@@ -5,11 +5,11 @@ import builtins
 import keyword
 from typing import TYPE_CHECKING
 
-from . import _files, _names
+from . import _arguments, _files, _names
+from ._model import Model
 
 if TYPE_CHECKING:
     from ._files import AnyPath
-    from ._model import Model
 
 _SCALARS = {"index": "int", "int": "int", "bool": "bool", "f32": "float"}
 _IMPORTED = ("os", "Sequence", "Any", "dbc", "np", "ArrayLike", "NDArray")  # by a stub
@@ -81,7 +81,7 @@ def write_stub(model: Model, path: AnyPath) -> None:
     `_`, each word with a capital: that of `model tree_rnn;` is `TreeRnn`. It has the constructors, data types and entries. For
     `if TYPE_CHECKING: from tree_rnn_types import TreeRnn`. A file that has them already is not touched. Raises FileError where it
     cannot be written, which leaves it as it was."""
-    described = model._code.described
+    described = _arguments.of_kind("a stub is of", model, Model)._code.described
     lines = ["import os", "from collections.abc import Sequence", "from typing import Any", "", "import dbc",
              "import numpy as np", "from numpy.typing import ArrayLike, NDArray", ""]
     under = _names.of_model(described, type(model))

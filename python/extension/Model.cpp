@@ -237,16 +237,10 @@ static nb::dict copies_of(LoadedModel &model) {
 static void bind_entry(nb::module_ &module) {
   nb::class_<Entry>(module, "Entry", nb::dynamic_attr(), "An entry or loss of a model.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
-      .def(
-          "__call__", [](Entry &entry, nb::handle inputs) { return entry.call(inputs, nb::none()); },
-          nb::arg("inputs").none(),
-          "Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays.")
       .def("_call", &Entry::call, nb::arg("inputs").none(), nb::arg("dropout").none())
       .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs").none(), nb::arg("weights").none(),
            nb::arg("dropout").none())
-      .def("batch", &Entry::batch_of, nb::arg("inputs").none(),
-           "Makes a batch of objects, of JSON lines (a string) or of a file of them (a path), to be run more "
-           "than once.");
+      .def("_batch", &Entry::batch_of, nb::arg("inputs").none());
 }
 
 void bind_model(nb::module_ &module) {

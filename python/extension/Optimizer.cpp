@@ -97,12 +97,20 @@ private:
   Optimizer optimizer_;
 };
 
-/// A number of the options as an attribute.
+/// A number or bool of the options as an attribute.
 template <class Number>
 void bind_option(nb::class_<ModelOptimizer> &bound, const char *name, Number OptimizerOptions::*option) {
+  constexpr bool is_flag = std::is_same_v<Number, bool>;
+  const std::string setter =
+      "def " + std::string(name) + "(self, value: " + (is_flag ? "bool" : "float") + ") -> None";
   bound.def_prop_rw(
       name, [option](const ModelOptimizer &optimizer) { return optimizer.option(option); },
-      [option](ModelOptimizer &optimizer, Number value) { optimizer.set_option(option, value); });
+      [name, option](ModelOptimizer &optimizer, nb::handle value) {
+        nb::object read =
+            nb::module_::import_("dbc._arguments").attr(is_flag ? "flag" : "number")(name, value);
+        optimizer.set_option(option, nb::cast<Number>(read));
+      },
+      nb::for_setter(nb::arg("value").none()), nb::for_setter(nb::sig(setter.c_str())));
 }
 
 } // namespace
@@ -111,12 +119,9 @@ void bind_optimizer(nb::module_ &module) {
   nb::class_<ModelOptimizer> bound(module, "Optimizer", "The runtime's optimizer of one model.");
   bound.def(nb::init<nb::object, const std::string &>(), nb::arg("model"), nb::arg("kind"))
       .def("_step", &ModelOptimizer::step, nb::arg("kept"))
-      .def("freeze", &ModelOptimizer::freeze, nb::arg("name"), nb::arg("frozen") = true,
-           "A parameter that stays as it is.")
-      .def("set_weight_decay", &ModelOptimizer::set_weight_decay, nb::arg("name"), nb::arg("weight_decay"),
-           "The weight decay of one parameter.")
-      .def("set_lr_scale", &ModelOptimizer::set_lr_scale, nb::arg("name"), nb::arg("factor"),
-           "The learning rate of one parameter is `lr` times this factor.")
+      .def("_freeze", &ModelOptimizer::freeze, nb::arg("name"), nb::arg("frozen"))
+      .def("_set_weight_decay", &ModelOptimizer::set_weight_decay, nb::arg("name"), nb::arg("weight_decay"))
+      .def("_set_lr_scale", &ModelOptimizer::set_lr_scale, nb::arg("name"), nb::arg("factor"))
       .def("_save", &ModelOptimizer::save, nb::arg("path"))
       .def("_load", &ModelOptimizer::load, nb::arg("path"))
       .def_prop_ro("steps", &ModelOptimizer::steps, "How many steps were made.");

@@ -53,6 +53,39 @@ with raises(dbc.WeightsError, "tree: weights are a dict of arrays or the path of
 with raises(dbc.CallError, "a step takes the gradients that `value_and_grad` gave, not a `int`"):
     dbc.Adam(m).step(1)
 
+# Arguments of other types, and too many or too few: named as they were written.
+optimizer = dbc.SGD(m)
+for use, what in [
+    (lambda: m.share_subtrees(1), "`on` is True or False, not a `int`"),
+    (lambda: m.columns(-1), "`inputs` is 0 to 2**31 - 1, not -1"),
+    (lambda: m.columns(2**31), "`inputs` is 0 to 2**31 - 1, not 2147483648"),
+    (lambda: m.columns(1, [1]), "`data` is a dict of arrays by name, not a `list`"),
+    (lambda: m.columns(1, {"Tree": 3}), "`Tree` is a dict of arrays by name, not a `int`"),
+    (lambda: m.columns(1, args=3), "`args` is a dict of arrays by name, not a `int`"),
+    (lambda: dbc.Adam(3), "an optimizer is of a `dbc.Model`, not a `int`"),
+    (lambda: dbc.Adam(m, lr="x"), "`lr` is a number, not a `str`"),
+    (lambda: setattr(optimizer, "momentum", True), "`momentum` is a number, not a `bool`"),
+    (lambda: setattr(optimizer, "lazy_rows", None), "`lazy_rows` is True or False, not a `NoneType`"),
+    (lambda: optimizer.freeze(3), "`name` is that of a parameter, not a `int`"),
+    (lambda: optimizer.freeze("W", 1), "`frozen` is True or False, not a `int`"),
+    (lambda: optimizer.set_weight_decay("W", None), "`weight_decay` is a number, not a `NoneType`"),
+    (lambda: optimizer.set_lr_scale("W", [1]), "`factor` is a number, not a `list`"),
+    (lambda: dbc.write_stub(m.code, "x"), "a stub is of a `dbc.Model`, not a `Entry`"),
+    (lambda: dbc.Batch(3), "a batch is made by the `batch` of an entry, or by the `columns` of a model"),
+    (lambda: dbc.Entry(1, 2, 3, 4), "entries are made by dbc.load"),
+]:
+    with raises(dbc.CallError, what):
+        use()
+for use, what in [
+    (lambda: m.code(), "Entry.__call__() missing 1 required positional argument: 'inputs'"),
+    (lambda: m.code([], 1), "Entry.__call__() takes 2 positional arguments but 3 were given"),
+    (lambda: m.code.batch(), "Entry.batch() missing 1 required positional argument: 'inputs'"),
+]:
+    with raises(TypeError, what):
+        use()
+optimizer.lr, optimizer.nesterov = np.float64(0.25), np.True_
+assert optimizer.lr == 0.25 and optimizer.nesterov is True
+
 # Constructors.
 with raises(TypeError, "Leaf.__init__() got an unexpected keyword argument 'wrd'"):
     Leaf(wrd=3)
@@ -240,3 +273,5 @@ with raises(dbc.CallError, "the batch is of the model `tree`, compiled with othe
     t.code(m.code.batch([good]))
 with raises(dbc.CallError, "`weights` has 3 numbers, but the batch has 1 input"):
     t.far.value_and_grad([(good, [0] * 4)], weights=[1, 2, 3])
+with raises(dbc.CallError, "`weights`: is an array of float32, not of <U1"):
+    t.far.value_and_grad([(good, [0] * 4)], weights=["x"])
