@@ -1,5 +1,5 @@
-"""What callers give, looked at: else a CallError that has the name which they wrote. Part of dbc, under Apache-2.0 WITH LLVM-exception;
-see LICENSE."""
+"""What callers give, checked: what is wrong is a CallError with the name that they wrote. Part of dbc, under Apache-2.0 WITH
+LLVM-exception; see LICENSE."""
 import operator
 
 from ._errors import CallError
@@ -39,6 +39,14 @@ def one_of(name, value, choices):
         *others, last = (f'"{each}"' for each in choices)
         raise CallError(f"`{name}` is {', '.join(others)} or {last}, not {value!r}")
     return value
+
+
+def several(name, values, what):
+    """`values`, an iterable of `what`, as a list."""
+    try:
+        return list(values)
+    except TypeError:
+        raise CallError(f"`{name}` is {what}, not a `{type(values).__name__}`") from None
 
 
 def of_kind(what, value, kind):

@@ -1,5 +1,7 @@
 """Asking the program `dbc`. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import keyword
 import os
+import re
 import shutil
 import subprocess
 
@@ -18,9 +20,33 @@ def program():
     return found
 
 
+_OPTION = re.compile(r"(?<![\w-])(?:-D(?P<dim>\w+)(?:=(?P<value>\d+))?|--(?P<option>mode|real|recompute)(?: (?P<choice>\w+))?|"
+                     r"(?P<include>-I)|--gradient)(?=[`:])")
+# What dbc.load has itself: dims of these names are given in a dict.
+ARGUMENTS = {"path", "weights", "seed", "threads", "mode", "real", "include", "gradients", "recompute", "dims"}
+
+
+def _argument(option):
+    """The argument of dbc.load that stands for what matches _OPTION."""
+    if option["dim"]:
+        name, value = option["dim"], option["value"] or ".."
+        is_plain = name not in ARGUMENTS and not keyword.iskeyword(name)
+        return f"{name}={value}" if is_plain else f'dims={{"{name}": {value}}}'
+    if option["option"]:
+        return f'{option["option"]}="{option["choice"] or ".."}"'
+    return "include=.." if option["include"] else "gradients=.."
+
+
+def _in_python(words):
+    """A further line for diagnostics that speak of the program's options; none where they do not."""
+    said = dict.fromkeys(f"`{option[0]}` is `dbc.load(.., {_argument(option)})`" for option in _OPTION.finditer(words))
+    return "\nin Python: " + ", ".join(said) if said else ""
+
+
 def ask(command, path, options):
     """(what `dbc COMMAND FILE OPTIONS` prints to stdout, the warnings that it gives). Raises CompileError with what it says where
-    it refuses the model or the options, InternalError where it ends otherwise."""
+    it refuses the model or the options, and with how dbc.load has options that it speaks of; InternalError where it ends
+    otherwise."""
     called = [program(), command, os.path.join(".", path) if path.startswith("-") else path, *options]
     try:
         done = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -28,7 +54,7 @@ def ask(command, path, options):
         raise CompileError(f"{called[0]}: {error.strerror}") from None
     words = done.stderr.decode("utf-8", "backslashreplace").strip()  # a source's bytes may be any
     if done.returncode in (1, 2):
-        raise CompileError(words, words)
+        raise CompileError(words + _in_python(words), words)
     if done.returncode != 0:
         raise InternalError(f"dbc ended with {done.returncode}: {words}")
     return done.stdout.decode("utf-8", "surrogateescape"), words

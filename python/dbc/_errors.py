@@ -8,7 +8,8 @@ class Error(Exception):
 
 
 class CompileError(Error):
-    """A model that does not compile, or cannot be loaded. `diagnostics` is what the program `dbc` printed."""
+    """A model that does not compile, or cannot be loaded. `diagnostics` is what the program `dbc` printed; the text is that,
+    and a line that says how dbc.load has the program's options that it speaks of."""
 
     code = "bad_model"
 

@@ -13,8 +13,8 @@ _NUMBERS = itertools.count()  # of temporary files
 
 
 def path_of(path: AnyPath) -> bytes:
-    """A path (a str, bytes or an os.PathLike) as the bytes that the system has for it: any but zero. Raises CallError where it has a
-    zero byte, at which its name would end, and TypeError for what is no path."""
+    """A path (a str, bytes or an os.PathLike) as the bytes that the system has for it. Raises CallError where it has a zero byte,
+    at which the name would end, and TypeError for what is no path."""
     made = os.fsencode(path)
     if b"\0" in made:
         raise CallError(f"the path {os.fspath(path)!r} has a zero byte")

@@ -25,8 +25,8 @@ _CODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  #
 _NODES: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # by name and data types: nodes of one load are
 # nodes of others, as of one that trains
 
-
 _SEEDS = (0, 2**64 - 1, "0 to 2**64 - 1")
+_STEPS = (0, 2**63 - 1, "0 to 2**63 - 1")
 _COUNTS = (0, 2**31 - 1, "0 to 2**31 - 1")
 
 
@@ -56,8 +56,8 @@ class Entry(_dbc.Entry):
         return self._described["is_loss"]
 
     def __call__(self, inputs: Any) -> Any:
-        """Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays. Raises InputError where inputs do
-        not fit the model."""
+        """Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays. Raises InputError where inputs
+        do not fit the model."""
         return self._call(inputs, None)
 
     def batch(self, inputs: Any) -> _batches.Batch:
@@ -182,7 +182,7 @@ class Model:
     def set_dropout(self, seed: int, step: int = 0) -> None:
         """What the next run of a loss that drops follows from these, be it by `value_and_grad` or in a network of PyTorch; the step
         counts by itself."""
-        self._loaded.set_dropout(_arguments.whole("seed", seed, *_SEEDS), _arguments.whole("step", step, 0, 2**63 - 1, "0 to 2**63 - 1"))
+        self._loaded.set_dropout(_arguments.whole("seed", seed, *_SEEDS), _arguments.whole("step", step, *_STEPS))
 
     def share_subtrees(self, on: bool = True) -> None:
         """Whether cells compute what nodes of a batch have in common once, in runs from now on."""
@@ -219,6 +219,23 @@ def _locked_code_of(path):
     return code
 
 
+def _numbers_of(dims, more_dims):
+    """All dims by name."""
+    if not isinstance(dims, (Mapping, type(None))):
+        raise CallError(f"`dims` is a dict of numbers by name, not a `{type(dims).__name__}`")
+    numbers = {**(dims or {}), **more_dims}
+    for name, value in numbers.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise CallError(f"`dims` has names of dims, not {name!r}")
+        try:
+            numbers[name] = operator.index(value)
+        except TypeError:
+            raise CallError(f"dim `{name}` is a number, not a `{type(value).__name__}`") from None
+        if not -(2**63) <= numbers[name] < 2**63:
+            raise CallError(f"dim `{name}` is outside the 64 bits that it has")
+    return numbers
+
+
 def load(path: AnyPath, *, weights: AnyPath | Mapping[str, ArrayLike] | None = None, seed: int = 0, threads: int = 1,
          mode: str = "infer", real: str = "f32", include: AnyPath | Iterable[AnyPath] = (), gradients: str | Iterable[str] = (),
          recompute: str = "none", dims: Mapping[str, int] | None = None, **more_dims: int) -> Model:
@@ -230,18 +247,19 @@ def load(path: AnyPath, *, weights: AnyPath | Mapping[str, ArrayLike] | None = N
     or ("all",); recompute: what gradients find again, "none", "cheap" or "cells". real: "f64" computes in double precision.
     include: the folder of imported modules, or several. Raises CompileError with the diagnostics of what is wrong.
     """
-    dims = {**(dims or {}), **more_dims}
-    for name, value in dims.items():
-        try:
-            dims[name] = operator.index(value)
-        except TypeError:
-            raise CallError(f"dim `{name}` is a number, not a `{type(value).__name__}`") from None
+    dims = _numbers_of(dims, more_dims)
     threads = _arguments.whole("threads", threads, 1, 1024, "1 to 1024")
     seed = _arguments.whole("seed", seed, *_SEEDS)
     path = os.fsdecode(_files.path_of(path))
-    folders = [include] if isinstance(include, (str, bytes, os.PathLike)) else include
+    folders = [include] if isinstance(include, (str, bytes, os.PathLike)) else _arguments.several("include", include, "paths")
     include = [os.fsdecode(_files.path_of(folder)) for folder in folders]
-    gradients = (gradients,) if isinstance(gradients, str) else tuple(gradients)
+    gradients = [gradients] if isinstance(gradients, str) else _arguments.several("gradients", gradients, "names")
+    for name in gradients:
+        if not isinstance(name, str):
+            raise CallError(f"`gradients` has names, not a `{type(name).__name__}`")
+    _arguments.one_of("mode", mode, ("infer", "train"))
+    _arguments.one_of("real", real, ("f32", "f64"))
+    _arguments.one_of("recompute", recompute, ("none", "cheap", "cells"))
     options = _compile.model_options(dims, include, mode, real, gradients, recompute)
     printed, words = _compile.ask("compile", path, [*options, "--shared"])
     if words:

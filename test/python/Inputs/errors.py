@@ -1,4 +1,5 @@
 """Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
+import inspect
 import os
 import pathlib
 import sys
@@ -17,12 +18,46 @@ Leaf, Node = m.Leaf, m.Node
 try:
     dbc.load(tree)
 except dbc.CompileError as error:
-    assert error.code == "bad_model" and error.diagnostics == str(error)
+    assert error.code == "bad_model" and str(error) == error.diagnostics + "\nin Python: `-Dvocab=100` is `dbc.load(.., vocab=100)`"
     assert error.diagnostics.startswith(tree + ":2:5: error: dim `vocab` has no value [N5]"), error.diagnostics
 else:
     raise AssertionError
+# The program's options are those of dbc.load in its words.
+assert dbc._compile.ARGUMENTS == {*inspect.signature(dbc.load).parameters} - {"more_dims"}
+for name, text in [("options", "dim a, seed, lambda, b = 2 * a; entry e(x: f32[a, seed, lambda, b]) -> f32 { 1.0 }"), ("imports", "import nowhere;"),
+                   ("doubles", "param w: f64; entry e() -> f32 { 1.0 }")]:
+    with open(f"{scratch}/{name}.dyn", "w") as file:
+        file.write(f"model {name}; {text}")
+for source, options, said in [
+    (scratch + "/options.dyn", {"b": 4}, ["`-Da=100` is `dbc.load(.., a=100)`", '`-Dseed=100` is `dbc.load(.., dims={"seed": 100})`',
+                                          '`-Dlambda=100` is `dbc.load(.., dims={"lambda": 100})`', "`-Db` is `dbc.load(.., b=..)`"]),
+    (scratch + "/imports.dyn", {}, ["`-I` is `dbc.load(.., include=..)`"]),
+    (scratch + "/doubles.dyn", {}, ['`--real f64` is `dbc.load(.., real="f64")`']),
+    (tree, {"vocab": 20, "e": 1}, ["`-De` is `dbc.load(.., e=..)`"]),
+    (tree, {"vocab": 20, "gradients": "Tree.word"}, ["`--gradient` is `dbc.load(.., gradients=..)`", '`--mode train` is `dbc.load(.., mode="train")`']),
+    (tree, {"vocab": 20, "gradients": "x", "mode": "train"}, ["`--gradient` is `dbc.load(.., gradients=..)`"]),
+]:
+    try:
+        dbc.load(source, **options)
+    except dbc.CompileError as error:
+        assert str(error) == error.diagnostics + "\nin Python: " + ", ".join(said), str(error)
+    else:
+        raise AssertionError
 with raises(dbc.CallError, "dim `vocab` is a number, not a `str`", code="bad_call"):
     dbc.load(tree, vocab="20")
+for options, what in [
+    ({"dims": 3}, "`dims` is a dict of numbers by name, not a `int`"),
+    ({"dims": {"a=1": 3}}, "`dims` has names of dims, not 'a=1'"),
+    ({"vocab": 10**30}, "dim `vocab` is outside the 64 bits that it has"),
+    ({"mode": "learn"}, "`mode` is \"infer\" or \"train\", not 'learn'"),
+    ({"real": 64}, '`real` is "f32" or "f64", not 64'),
+    ({"recompute": "all"}, "`recompute` is \"none\", \"cheap\" or \"cells\", not 'all'"),
+    ({"gradients": 3}, "`gradients` is names, not a `int`"),
+    ({"gradients": [3]}, "`gradients` has names, not a `int`"),
+    ({"include": 3}, "`include` is paths, not a `int`"),
+]:
+    with raises(dbc.CallError, what):
+        dbc.load(tree, **options)
 with raises(dbc.CallError, "`threads` is 1 to 1024, not 0"):
     dbc.load(tree, vocab=20, threads=0)
 with raises(dbc.CallError, "`threads` is 1 to 1024, not a `float`"):
