@@ -12,21 +12,35 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _arrays
+from . import _arrays, _names
 from ._batches import Batch
 from ._errors import CallError
 from ._model import Entry, Model
 from ._results import SparseGradient
 
 
-class _Names(torch.nn.Module):
-    """Parameters under their paths: that of `fwd.W` is `W` of `fwd`."""
+class _Folder(torch.nn.Module):
+    """Parameters under their paths: that of `fwd.W` is `W` of `fwd`. Names that mean something in a module, as `forward`, or are
+    keywords of Python get `_` behind them."""
+
+    def _register(self, parameters):
+        """parameters: by path."""
+        inner = {}
+        for path, parameter in parameters.items():
+            name, _, rest = path.partition(".")
+            inner.setdefault(name, {})[rest] = parameter
+        for name, attribute in _names.attributes(inner, dir(self)).items():
+            if "" in inner[name]:
+                self.register_parameter(attribute, inner[name][""])
+            else:
+                self.add_module(attribute, _Folder())
+                self._modules[attribute]._register(inner[name])
 
     def forward(self):
         raise NotImplementedError
 
 
-class Parameters(torch.nn.Module):
+class Parameters(_Folder):
     """A model's parameters as those of PyTorch, in the same memory: what either side changes the other one has. float32, on the
     CPU. One object for each model: `parameters_of(model)`.
 
@@ -35,22 +49,11 @@ class Parameters(torch.nn.Module):
 
     def __init__(self, model):
         super().__init__()
-        self._views = {}  # and no model: that has this
-        for number, (path, _, is_const) in enumerate(model._code.described["params"]):
-            if is_const:
-                continue
-            *folders, name = path.split(".")
-            at = self
-            for folder in folders:
-                if folder not in at._modules:
-                    at.add_module(folder, _Names())
-                at = at._modules[folder]
-            parameter = torch.nn.Parameter(torch.from_numpy(model._loaded.param_view(number)))
-            # Names like `type` mean something in a module.
-            at.register_parameter(name + "_" if hasattr(at, name) else name, parameter)
-            self._views[path] = parameter
+        self._views = {path: torch.nn.Parameter(torch.from_numpy(model._loaded.param_view(number)))  # and no model: that has this
+                       for number, (path, _, is_const) in enumerate(model._code.described["params"]) if not is_const}
         self._places = {path: each.data_ptr() for path, each in self._views.items()}
         self._versions = self._versions_now()
+        self._register(self._views)
 
     def _versions_now(self):
         return [each._version for each in self._views.values()]
@@ -62,9 +65,6 @@ class Parameters(torch.nn.Module):
                 raise CallError(f"the parameter `{path}` has been moved: those of a dbc model stay float32 on the CPU")
         before, self._versions = self._versions, self._versions_now()
         return self._versions != before
-
-    def forward(self):
-        raise NotImplementedError
 
 
 def parameters_of(model: Model | Entry) -> Parameters:

@@ -243,6 +243,14 @@ part = torch.ones(1, 2, 3, requires_grad=True)
 dbc.torch.as_function(c.record_)([((2, [[0] * 3] * 2), [])], **{"p.b": part}).backward()
 assert part.grad.tolist() == [[[4] * 3] * 2]
 
+# Parameters that are called like what a module has get `_`, in the middle of a path too.
+n = dbc.load(common.model("names"), mode="train")
+named = dbc.torch.as_function(n.params)
+assert [name for name, _ in named.named_parameters()] == ["params.forward_", "params._register_", "params.type_", "params.forward__.W",
+                                                          "params.forward__.b"]
+named([[1, 2]]).backward()
+assert named.params.forward__.b.grad.tolist() == [1] and named.params.forward_.grad.tolist() == named.params.type_.grad.tolist() == [1, 2]
+
 # What does not fit.
 with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `y`, `Tree_x`, `Tree_left`, `Tree_right`"):
     far(list(zip(trees, ys)), z=torch.zeros(3))
