@@ -58,7 +58,7 @@ class Entry(_dbc.Entry):
     def __call__(self, inputs: Any) -> Any:
         """Computes the inputs and gives NumPy arrays with a row for each; of lists a list of arrays. Raises InputError where inputs
         do not fit the model."""
-        return self._call(inputs, None)
+        return self._call(inputs, None, None)
 
     def batch(self, inputs: Any) -> _batches.Batch:
         """Makes a batch of inputs, to be run more than once."""
@@ -74,13 +74,13 @@ class Entry(_dbc.Entry):
                 weights = _arrays.elements(weights, "float32").reshape(-1)
             except (TypeError, ValueError) as error:
                 raise CallError(f"`weights`: {error}") from None
-        value, result, named, kept = self._value_and_grad(inputs, weights, self._loaded.next_dropout())
+        value, result, named, kept = self._value_and_grad(inputs, weights, self._loaded.next_dropout(), None)
         return value, Gradients(named, kept, result)
 
-    def _value_and_grad(self, inputs, weights, dropout):
+    def _value_and_grad(self, inputs, weights, dropout, substitutes):
         if not self._described["is_differentiated"]:
             raise CallError(f"`{self.name}` has no gradients: {self._why_no_gradients()}")
-        return super()._value_and_grad(inputs, weights, dropout)
+        return super()._value_and_grad(inputs, weights, dropout, substitutes)
 
     def _why_no_gradients(self):
         if not self.is_loss:

@@ -7,6 +7,7 @@
 """
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -21,23 +22,30 @@ from ._results import SparseGradient
 
 class _Folder(torch.nn.Module):
     """Parameters under their paths: that of `fwd.W` is `W` of `fwd`. Names that mean something in a module, as `forward`, or are
-    keywords of Python get `_` behind them."""
+    keywords of Python get `_` behind them. Called it gives what is registered by now, by path: hooks and parametrizations have been
+    at it."""
 
-    def _register(self, parameters):
-        """parameters: by path."""
+    def __init__(self, parameters, before=""):
+        """parameters: by path behind `before`."""
+        super().__init__()
+        self._leaves, self._folders = {}, []  # path: attribute
         inner = {}
         for path, parameter in parameters.items():
             name, _, rest = path.partition(".")
             inner.setdefault(name, {})[rest] = parameter
-        for name, attribute in _names.attributes(inner, dir(self)).items():
+        for name, attribute in _names.attributes(inner, {*dir(self), *_names.reserved(type(self))}).items():
             if "" in inner[name]:
                 self.register_parameter(attribute, inner[name][""])
+                self._leaves[before + name] = attribute
             else:
-                self.add_module(attribute, _Folder())
-                self._modules[attribute]._register(inner[name])
+                self.add_module(attribute, _Folder(inner[name], before + name + "."))
+                self._folders.append(attribute)
 
     def forward(self):
-        raise NotImplementedError
+        found = {path: (self, attribute, getattr(self, attribute, None)) for path, attribute in self._leaves.items()}
+        for folder in self._folders:
+            found.update(getattr(self, folder)())
+        return found
 
 
 class Parameters(_Folder):
@@ -45,26 +53,87 @@ class Parameters(_Folder):
     CPU. One object for each model: `parameters_of(model)`.
 
     The model takes over what was changed before whatever it is used for next. It goes by the versions that PyTorch counts, so
-    what is written through `.data` or a NumPy view of a parameter is not seen before another change is."""
+    what is written through `.data` or a NumPy view of a parameter is not seen before another change is.
+
+    PyTorch may register other tensors in place of these, as `torch.func.functional_call`, `load_state_dict(assign=True)` and
+    parametrizations do. A module of `as_function` then computes with those, and has gradients of them; each run puts them into the
+    model and the model's own back, and packs all weights for it. The model itself cannot be used meanwhile: see `take_over`."""
+
+    _memory: dict[str, torch.Tensor] | None  # of the model's weights by path; of a copy there is none
+    _views: list[torch.nn.Parameter]  # all that ever showed this memory: their versions say when it was changed
+    _versions: list[int]  # of the views when this was asked before
+    _places: dict[str, tuple[int, int, torch.Size]]  # by path: number, address and shape of the model's weights
 
     def __init__(self, model):
-        super().__init__()
-        self._views = {path: torch.nn.Parameter(torch.from_numpy(model._loaded.param_view(number)))  # and no model: that has this
-                       for number, (path, _, is_const) in enumerate(model._code.described["params"]) if not is_const}
-        self._places = {path: each.data_ptr() for path, each in self._views.items()}
+        loaded, params = model._loaded, model._code.described["params"]  # not kept: the model has this
+        numbers = {path: number for number, (path, _, is_const) in enumerate(params) if not is_const}
+        memory = {path: torch.from_numpy(loaded.param_view(number)) for path, number in numbers.items()}
+        views = {path: torch.nn.Parameter(each.detach()) for path, each in memory.items()}
+        super().__init__(views)
+        self._memory, self._views = memory, list(views.values())
         self._versions = self._versions_now()
-        self._register(self._views)
+        self._places = {path: (numbers[path], each.data_ptr(), each.shape) for path, each in memory.items()}
+
+    def __deepcopy__(self, memo):
+        """Parameters in memory of their own. Modules that have them run the same model, with these in place of its own."""
+        made = memo[id(self)] = self.__class__.__new__(self.__class__)
+        made.__dict__.update(copy.deepcopy(self._of_copy(), memo))
+        return made
+
+    def _of_copy(self):
+        return {**vars(self), "_memory": None, "_views": [], "_versions": []}
+
+    __getstate__ = _of_copy
 
     def _versions_now(self):
-        return [each._version for each in self._views.values()]
+        return [each._version for each in self._views]
 
     def _changed(self):
-        """Whether PyTorch says that a parameter has changed since this was asked before: the model asks before it is used."""
-        for path, each in self._views.items():
-            if each.data_ptr() != self._places[path]:
-                raise CallError(f"the parameter `{path}` has been moved: those of a dbc model stay float32 on the CPU")
+        """Whether PyTorch says that the model's memory has changed since this was asked before: before each use of the model."""
         before, self._versions = self._versions, self._versions_now()
         return self._versions != before
+
+    def _is_in_place(self, path, tensor):
+        """Whether a tensor is the model's memory of a parameter. Raises CallError for what can be no parameter of the model."""
+        _, place, shape = self._places[path]
+        if not isinstance(tensor, torch.Tensor):
+            raise CallError(f"the parameter `{path}` is no tensor any more")
+        if tensor.dtype != torch.float32 or tensor.device.type != "cpu" or tensor.layout != torch.strided:
+            raise CallError(f"the parameter `{path}` is {str(tensor.dtype)[6:]} on {tensor.device}: those of a dbc model stay "
+                            "float32 on the CPU")
+        if tensor.shape != shape:
+            raise CallError(f"the parameter `{path}` has the shape {list(tensor.shape)}, not {list(shape)}")
+        return tensor.data_ptr() == place and tensor.is_contiguous()
+
+    def _substitutes(self, tensors):
+        """Of tensors in the order of the model's parameters the values of those that are not the model's memory, by number."""
+        return {number: _arrays.elements(tensor, "float32").reshape(-1)
+                for (path, (number, *_)), tensor in zip(self._places.items(), tensors) if not self._is_in_place(path, tensor)}
+
+    def _refuse_replaced(self):
+        """Raises CallError where a parameter is not the model's memory: called before each use of the model by itself."""
+        for path, (*_, tensor) in self().items():
+            if not self._is_in_place(path, tensor):
+                raise CallError(f"the parameter `{path}` is a tensor that is not the model's: modules of dbc.torch compute with "
+                                "it, and `dbc.torch.parameters_of(model).take_over()` makes it the model's")
+
+    def take_over(self) -> None:
+        """Gives the model the values of parameters that were registered in place of its own, as by `load_state_dict(assign=True)`,
+        and makes them show the model's memory: they are the same objects, with which an optimizer goes on. Raises CallError, and
+        changes nothing, for those that PyTorch computes, as by a parametrization: that is to be removed first."""
+        if self._memory is None:
+            raise CallError("these are a copy's parameters: those of the model are `dbc.torch.parameters_of(model)`")
+        replaced = {}
+        for path, (folder, attribute, tensor) in self().items():
+            if self._is_in_place(path, tensor):
+                continue
+            if folder._parameters.get(attribute) is not tensor:
+                raise CallError(f"the parameter `{path}` is computed by PyTorch: remove its parametrization or hook first")
+            replaced[path] = tensor
+        for path, tensor in replaced.items():
+            self._memory[path].copy_(tensor.detach())
+            tensor.data = self._memory[path]
+            self._views.append(tensor)
 
 
 def parameters_of(model: Model | Entry) -> Parameters:
@@ -88,7 +157,7 @@ class _Run(torch.autograd.Function):
         ctx.run = run
         ctx.save_for_backward(*tensors)  # by which PyTorch refuses a backward() behind a change of them
         # PyTorch says of tensors alone what needs a gradient, under no_grad() too.
-        result = run.forward(tensors[len(run.params):], run.wants_gradients and any(ctx.needs_input_grad))
+        result = run.forward(tensors[:run.count], tensors[run.count:], run.wants_gradients and any(ctx.needs_input_grad))
         if not run.differentiable:
             ctx.mark_non_differentiable(*(result if isinstance(result, tuple) else (result,)))
         return result
@@ -96,9 +165,9 @@ class _Run(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, *cotangents):
-        tensors = ctx.saved_tensors
-        named, factor = ctx.run.backward(tensors[len(ctx.run.params):], cotangents[0])
-        names = [*ctx.run.params, *(ctx.run.function._gradients.get(name) for name in ctx.run.inputs)]
+        tensors, run = ctx.saved_tensors, ctx.run
+        named, factor = run.backward(tensors[:run.count], tensors[run.count:], cotangents[0])
+        names = [*run.function.params._places, *(run.function._gradients.get(name) for name in run.inputs)]
         return (None, *(_tensor(named[name]) * factor if needed and name in named else None
                         for name, needed in zip(names, ctx.needs_input_grad[1:])))
 
@@ -114,26 +183,27 @@ class _LossRun:
 
     differentiable = True
 
-    def __init__(self, function, batch, inputs, params):
-        self.function, self.batch, self.inputs, self.params = function, batch, inputs, params
+    def __init__(self, function, batch, inputs):
+        self.function, self.batch, self.inputs, self.count = function, batch, inputs, len(function.params._places)
         self.gradients = None
 
-    def forward(self, values, gradients):
+    def forward(self, params, values, gradients):
         f = self.function
+        substitutes = f.params._substitutes(params)
         f._fill(self.batch, self.inputs, values)
         self.version = f.entry._loaded.version()
         self.dropout = f.entry._loaded.next_dropout() if f.training else None
         count = len(self.batch)
         if f.reduction == "none" or not gradients:
-            result = f.entry._call(self.batch, self.dropout)
+            result = f.entry._call(self.batch, self.dropout, substitutes)
             losses = result[0] if isinstance(result, tuple) else result
             losses = torch.from_numpy(losses.copy())
             return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
         weights = np.full(count, 1 / max(count, 1) if f.reduction == "mean" else 1, np.float32)
-        value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
+        value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout, substitutes)
         return torch.tensor(value, dtype=torch.float32)
 
-    def backward(self, values, cotangent):
+    def backward(self, params, values, cotangent):
         """(gradients by name, what each of them is multiplied by)."""
         f = self.function
         if self.gradients is not None:
@@ -142,29 +212,30 @@ class _LossRun:
         _refuse_changed(f.entry, self.version)
         f._fill(self.batch, self.inputs, values)
         weights = _arrays.elements(cotangent.contiguous(), "float32")
-        _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout)
+        _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout, f.params._substitutes(params))
         return gradients, 1
 
 
 class _EntryRun:
     """One run of an entry, with a loss that gives the gradient of what its result is multiplied by."""
 
-    def __init__(self, function, batch, inputs, params):
-        self.function, self.batch, self.inputs, self.params = function, batch, inputs, params
+    def __init__(self, function, batch, inputs):
+        self.function, self.batch, self.inputs, self.count = function, batch, inputs, len(function.params._places)
         self.differentiable = function.vjp is not None
 
-    def forward(self, values, _):
+    def forward(self, params, values, _):
         f = self.function
+        substitutes = f.params._substitutes(params)
         f._fill(self.batch, self.inputs, values)
         self.version = f.entry._loaded.version()
-        return _as_tensors(f.entry(self.batch))
+        return _as_tensors(f.entry._call(self.batch, None, substitutes))
 
-    def backward(self, values, cotangent):
+    def backward(self, params, values, cotangent):
         f = self.function
         _refuse_changed(f.entry, self.version)
         f._fill(self.batch, [*self.inputs, f._cotangent], [*values, cotangent])
         weights = np.ones(len(self.batch), np.float32)
-        _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, None)
+        _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, None, f.params._substitutes(params))
         return named, 1
 
 
@@ -189,11 +260,19 @@ class Function(torch.nn.Module):
         each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
         arguments (`y=..`: a row for each input); they replace what the batch has."""
         batch = (self.vjp or self.entry).batch(inputs)
-        names = list(self.params._views)
+        registered = self.params()
         kind = _LossRun if self.entry.is_loss else _EntryRun
-        run = kind(self, batch, list(tensors), names)
+        run = kind(self, batch, list(tensors))
         run.wants_gradients = torch.is_grad_enabled()  # in forward() of a torch.autograd.Function it never is
-        return _Run.apply(run, *self.params._views.values(), *tensors.values())
+        return _Run.apply(run, *(registered[path][2] for path in self.params._places), *tensors.values())
+
+    def __deepcopy__(self, memo):
+        """One with parameters of its own, of the same model: see `Parameters.__deepcopy__`."""
+        for entry in (self.entry, self.vjp):
+            memo[id(entry)] = entry
+        made = memo[id(self)] = self.__class__.__new__(self.__class__)
+        made.__dict__.update(copy.deepcopy(vars(self), memo))
+        return made
 
     def _name_inputs(self):
         """_columns: (table, column) of what forward() may be given, by name; _clashing: names of several; _gradients: the name of

@@ -45,6 +45,11 @@ bool LoadedModel::is_stale() {
   return stale_;
 }
 
+void LoadedModel::refuse_replaced() const {
+  if (!shared.is_none())
+    shared.attr("_refuse_replaced")();
+}
+
 void LoadedModel::take_over() {
   if (is_stale())
     renew();
@@ -81,6 +86,31 @@ std::shared_ptr<KeptOutputs> LoadedModel::run(int32_t entry, FilledBatch &filled
   }
   raise_if_failed(filled.in_words(status));
   return kept;
+}
+
+Substitution::Substitution(LoadedModel &model, const nb::object &values) : model_(model) {
+  if (values.is_none()) {
+    model.refuse_replaced();
+    return;
+  }
+  for (const auto [number, array] : nb::cast<nb::dict>(values)) {
+    const auto param = nb::cast<int32_t>(number);
+    const auto given = nb::cast<Elements<float>>(array);
+    if (param < 0 || param >= model.weights.count() || given.size() != model.weights.size(param))
+      raise("CallError", "what is to stand for a parameter does not fit it");
+    // Copied, as it may be the memory of another parameter.
+    others_.emplace_back(param, std::vector<float>(given.data(), given.data() + given.size()));
+  }
+  swap();
+}
+
+Substitution::~Substitution() { swap(); }
+
+void Substitution::swap() {
+  for (auto &[param, values] : others_)
+    std::swap_ranges(values.begin(), values.end(), model_.weights.data(param));
+  if (!others_.empty())
+    model_.set_stale();
 }
 
 Entry::Entry(nb::object model, int32_t number)
@@ -139,10 +169,11 @@ static void set_loss(Session &session, bool gradients, const nb::object &dropout
     session.set_dropout(nb::cast<uint64_t>(dropout[0]), nb::cast<int64_t>(dropout[1]));
 }
 
-nb::object Entry::call(nb::handle inputs, nb::object dropout) {
+nb::object Entry::call(nb::handle inputs, nb::object dropout, nb::object substitutes) {
   nb::object batch = batch_of(inputs);
   auto &filled = nb::cast<FilledBatch &>(batch);
   Claim model_claim(model_->busy, "the model"), batch_claim(filled.busy, "the batch");
+  const Substitution substitution(*model_, substitutes);
   model_->take_over();
   if (info().is_differentiated() && model_->session)
     set_loss(*model_->session, /*gradients=*/false, dropout);
@@ -152,7 +183,8 @@ nb::object Entry::call(nb::handle inputs, nb::object dropout) {
   return result;
 }
 
-nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout) {
+nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout,
+                                nb::object substitutes) {
   if (!info().is_differentiated())
     raise("CallError", "`" + info().name + "` has no gradients"); // why not is said in Python
   nb::object batch = batch_of(inputs);
@@ -170,6 +202,7 @@ nb::tuple Entry::value_and_grad(nb::handle inputs, nb::object weights, nb::objec
     for (size_t i = 0; i < count; ++i)
       factors[i] = filled.weights[i] / static_cast<float>(count);
   }
+  const Substitution substitution(*model_, substitutes);
   model_->take_over();
   if (model_->session) {
     set_loss(*model_->session, /*gradients=*/true, dropout);
@@ -200,6 +233,7 @@ static nb::object param_view(LoadedModel &model, int32_t param) {
 static void set_weights(LoadedModel &model, nb::dict arrays) {
   using Values = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
   Claim claim(model.busy, "the model");
+  model.refuse_replaced();
   const std::vector<ParamInfo> &params = model.code().info().params;
   std::vector<Values> all;
   for (size_t param = 0; param < params.size(); ++param) {
@@ -210,7 +244,7 @@ static void set_weights(LoadedModel &model, nb::dict arrays) {
     if (all.back().size() != model.weights.size(static_cast<int32_t>(param)))
       raise("WeightsError", "`" + params[param].name + "` has another size");
   }
-  model.set_stale();
+  model.set_changed();
   for (size_t param = 0; param < params.size(); ++param)
     raise_if_failed(model.weights.set(params[param].name, all[param].data(), all[param].size()));
   model.renew();
@@ -219,6 +253,7 @@ static void set_weights(LoadedModel &model, nb::dict arrays) {
 /// Copies of all parameters, by name.
 static nb::dict copies_of(LoadedModel &model) {
   Claim claim(model.busy, "the model");
+  model.refuse_replaced();
   nb::dict copies;
   const Weights &weights = model.weights;
   for (int32_t param = 0; param < weights.count(); ++param) {
@@ -237,9 +272,10 @@ static nb::dict copies_of(LoadedModel &model) {
 static void bind_entry(nb::module_ &module) {
   nb::class_<Entry>(module, "Entry", nb::dynamic_attr(), "An entry or loss of a model.")
       .def(nb::init<nb::object, int32_t>(), nb::arg("model"), nb::arg("number"))
-      .def("_call", &Entry::call, nb::arg("inputs").none(), nb::arg("dropout").none())
+      .def("_call", &Entry::call, nb::arg("inputs").none(), nb::arg("dropout").none(),
+           nb::arg("substitutes").none())
       .def("_value_and_grad", &Entry::value_and_grad, nb::arg("inputs").none(), nb::arg("weights").none(),
-           nb::arg("dropout").none())
+           nb::arg("dropout").none(), nb::arg("substitutes").none())
       .def("_batch", &Entry::batch_of, nb::arg("inputs").none());
 }
 
@@ -251,7 +287,7 @@ void bind_model(nb::module_ &module) {
           "draw",
           [](LoadedModel &model, uint64_t seed) {
             Claim claim(model.busy, "the model");
-            model.set_stale();
+            model.set_changed();
             model.weights.draw(seed);
             model.renew();
           },
@@ -260,7 +296,8 @@ void bind_model(nb::module_ &module) {
           "load_weights",
           [](LoadedModel &model, const nb::bytes &path) {
             Claim claim(model.busy, "the model");
-            model.set_stale(); // what fails may have read a part
+            model.refuse_replaced();
+            model.set_changed(); // what fails may have read a part
             raise_if_failed(dbc::load_weights(path_of(path), model.weights));
             model.renew();
           },
@@ -269,6 +306,7 @@ void bind_model(nb::module_ &module) {
           "save_weights",
           [](LoadedModel &model, const nb::bytes &path) {
             Claim claim(model.busy, "the model");
+            model.refuse_replaced();
             raise_if_failed(dbc::save_weights(path_of(path), model.weights));
           },
           nb::arg("path"))
@@ -284,11 +322,9 @@ void bind_model(nb::module_ &module) {
           "version",
           [](LoadedModel &model) {
             Claim claim(model.busy, "the model");
-            model.take_over();
             return model.version;
           },
-          "Another number when the weights have changed; those that were changed through `shared` are taken "
-          "over first.")
+          "Another number when the weights have changed, but through `shared`.")
       .def_rw("shared", &LoadedModel::shared, nb::arg().none(),
               "What else has the memory of the weights, see `dbc.torch.Parameters`.")
       .def("param_view", &param_view, nb::arg("param"))

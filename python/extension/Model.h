@@ -48,17 +48,22 @@ public:
   /// Makes the model of what the weights have become.
   void renew();
   /// Whether somebody whose memory the weights are has changed them since the model was made of them. This
-  /// and the next one are for whoever holds the claim.
+  /// and the next ones are for whoever holds the claim.
   bool is_stale();
   /// Renews the model if it is stale.
   void take_over();
+  /// Throws CallError where a module of PyTorch has parameters in place of the weights, so that it is not
+  /// clear which of both are meant.
+  void refuse_replaced() const;
   /// To be said before the weights are changed: until renew() has succeeded the model is of others.
   void set_stale() { stale_ = true; }
-  /// The model is of the weights.
-  void set_renewed() {
-    stale_ = false;
+  /// The same of a change that stays, and that PyTorch does not see.
+  void set_changed() {
+    stale_ = true;
     ++version;
   }
+  /// The model is of the weights.
+  void set_renewed() { stale_ = false; }
   /// Whether the session's threads are those of a process that this one was forked from.
   bool lacks_threads() const;
 
@@ -69,11 +74,11 @@ public:
   std::unique_ptr<Session> session;
   std::atomic<bool> busy{false};
   /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
-  /// since it was asked before. It must not hold this.
+  /// since it was asked before, `_refuse_replaced()` is for that of this class. It must not hold this.
   nb::object shared = nb::none();
   uint64_t dropout_seed = 0;      ///< what runs of losses drop follows from this
   int64_t dropout_step = 0;       ///< and this, of the next one that drops
-  int64_t version = 0;            ///< of the weights: counts what the model was made of
+  int64_t version = 0;            ///< of the weights: counts what changed them, `shared` aside
   std::atomic<int64_t> run_ns{0}; ///< how long the last run took; read while another one is under way
 
 private:
@@ -84,16 +89,35 @@ private:
   std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_; ///< by entry
 };
 
+/// What a run computes with in place of some weights: puts it there, and them back when it ends. For whoever
+/// holds the model's claim.
+class Substitution {
+public:
+  /// `values`: a dict of contiguous float32 arrays by the number of their parameter; None: the run is of the
+  /// model's weights, see LoadedModel::refuse_replaced(). Throws, and changes nothing, where one does not
+  /// fit.
+  Substitution(LoadedModel &model, const nb::object &values);
+  ~Substitution();
+  Substitution(const Substitution &) = delete;
+  Substitution &operator=(const Substitution &) = delete;
+
+private:
+  void swap();
+  LoadedModel &model_;
+  std::vector<std::pair<int32_t, std::vector<float>>> others_; ///< by parameter: what is not there now
+};
+
 /// One entry or loss of a model.
 class Entry {
 public:
   Entry(nb::object model, int32_t number);
   /// Runs it on a batch and gives the results, of a loss values alone. `dropout`: (seed, step) of what a loss
-  /// drops; None: nothing. Throws InputError where inputs are wrong; it has the others' results.
-  nb::object call(nb::handle inputs, nb::object dropout);
+  /// drops; None: nothing. `substitutes`: see Substitution. Throws InputError where inputs are wrong; it has
+  /// the others' results.
+  nb::object call(nb::handle inputs, nb::object dropout, nb::object substitutes);
   /// Runs a loss and gives (value, result, gradients by name, what they are kept by). `weights` has a factor
   /// for each input; None: those of the lines divided by the number of inputs.
-  nb::tuple value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout);
+  nb::tuple value_and_grad(nb::handle inputs, nb::object weights, nb::object dropout, nb::object substitutes);
   /// A batch of what may stand for one: a batch, objects, lines or a file of lines.
   nb::object batch_of(nb::handle inputs) const;
 

@@ -25,9 +25,10 @@ public:
     Claim claim(model_->busy, "the model");
     if (!gradients->code.is(model_->code_object))
       raise("CallError", "the gradients are of another model");
+    model_->refuse_replaced();
     // What others have changed is more than the rows of the step.
     const bool is_stale = model_->is_stale();
-    model_->set_stale();
+    model_->set_changed();
     Status status;
     {
       nb::gil_scoped_release release;
@@ -55,10 +56,12 @@ public:
   }
   void save(const nb::bytes &path) const {
     Claim claim(model_->busy, "the model");
+    model_->refuse_replaced();
     raise_if_failed(save_optimizer(path_of(path), model_->weights, optimizer_));
   }
   void load(const nb::bytes &path) {
     Claim claim(model_->busy, "the model");
+    model_->refuse_replaced();
     raise_if_failed(load_optimizer(path_of(path), model_->weights, optimizer_));
   }
   /// A step reads options and changes none: to read one needs no claim.

@@ -246,7 +246,7 @@ assert part.grad.tolist() == [[[4] * 3] * 2]
 # Parameters that are called like what a module has get `_`, in the middle of a path too.
 n = dbc.load(common.model("names"), mode="train")
 named = dbc.torch.as_function(n.params)
-assert [name for name, _ in named.named_parameters()] == ["params.forward_", "params._register_", "params.type_", "params.forward__.W",
+assert [name for name, _ in named.named_parameters()] == ["params.forward_", "params._views_", "params.type_", "params.forward__.W",
                                                           "params.forward__.b"]
 named([[1, 2]]).backward()
 assert named.params.forward__.b.grad.tolist() == [1] and named.params.forward_.grad.tolist() == named.params.type_.grad.tolist() == [1, 2]
@@ -264,6 +264,3 @@ with raises(dbc.CallError, "`Tree_x`: is an array of float32, not of complex64")
     far([(trees[1], ys[0])], Tree_x=torch.zeros(4, dtype=torch.complex64))
 with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
     dbc.torch.as_function(m.far, reduction="min")
-far.double()
-with raises(dbc.CallError, "the parameter `W` has been moved: those of a dbc model stay float32 on the CPU"):
-    far(list(zip(trees, ys)))

@@ -85,7 +85,7 @@ for fill in (lambda: batch._fill_with_objects(4, [()]), lambda: batch._fill_with
         fill()
 assert len(batch) == 1
 bare = dbc._dbc.LoadedModel(m._code, 1)
-for use in (lambda: bare.share_subtrees(True), lambda: dbc._dbc.Entry(bare, 4)._call(batch, None)):
+for use in (lambda: bare.share_subtrees(True), lambda: dbc._dbc.Entry(bare, 4)._call(batch, None, None)):
     with common.raises(dbc.CallError, "fields: the model has no weights yet"):
         use()
 # All that is offered has a docstring.
