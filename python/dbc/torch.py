@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from . import _arrays, _names
+from ._arguments import of_kind, one_of
 from ._batches import Batch
 from ._errors import CallError
 from ._model import Entry, Model
@@ -245,6 +246,15 @@ def _as_tensors(result):
     raise CallError("an entry in a network gives a number or a tensor for each input")
 
 
+def _leaves(named):
+    """The components of types with names, in the order of their columns."""
+    for _, kind in named:
+        if kind["form"] == "value":
+            yield kind
+        else:
+            yield from _leaves((None, each) for each in kind["elements"])
+
+
 class Function(torch.nn.Module):
     """What as_function gives: call it with inputs."""
 
@@ -253,17 +263,19 @@ class Function(torch.nn.Module):
         self.params = parameters_of(entry)
         self.entry, self.vjp, self.reduction = entry, vjp, reduction
         self._name_inputs()
-        self._cotangent = vjp._described["args"][-1][0] if vjp is not None else None
 
     def forward(self, inputs: Any, **tensors: torch.Tensor) -> torch.Tensor:
-        """inputs: as an entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
+        """inputs: as the entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
         each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
-        arguments (`y=..`: a row for each input); they replace what the batch has."""
-        batch = (self.vjp or self.entry).batch(inputs)
+        arguments (`y=..`: a row for each input); they replace what the batch has. Raises InputError where inputs do not fit the
+        model, and CallError for tensors that are not called or shaped so, or whose gradients the model does not have."""
+        batch = self.entry.batch(inputs)
         registered = self.params()
         kind = _LossRun if self.entry.is_loss else _EntryRun
         run = kind(self, batch, list(tensors))
         run.wants_gradients = torch.is_grad_enabled()  # in forward() of a torch.autograd.Function it never is
+        for name, value in tensors.items():
+            self._check_tensor(batch, name, value, run.wants_gradients and run.differentiable)
         return _Run.apply(run, *(registered[path][2] for path in self.params._places), *tensors.values())
 
     def __deepcopy__(self, memo):
@@ -275,27 +287,51 @@ class Function(torch.nn.Module):
         return made
 
     def _name_inputs(self):
-        """_columns: (table, column) of what forward() may be given, by name; _clashing: names of several; _gradients: the name of
-        the gradient of each, where there is one."""
+        """_columns: (table, column) of what forward() may be given, by name; _shapes: of a value; _clashing: names of several;
+        _gradients: the name of the gradient of each, where there is one; _cotangent: what `vjp` multiplies by."""
         code, loss = self.entry._code, (self.vjp or self.entry)._described
         batch = Batch(code)
         named = [(name, batch._args, column) for name, column in loss["arg_columns"]]
         for table, (data, _) in enumerate(code.described["datas"]):
             named += [(f"{data}_{column[0]}", table, number) for number, column in enumerate(batch._columns_of(table))]
         self._columns = {name: (table, column) for name, table, column in named}
+        self._shapes = {name: leaf["shape"] for (name, _), leaf in zip(loss["arg_columns"], _leaves(loss["args"]))}
+        for data, constructors in code.described["datas"]:
+            self._shapes.update((f"{data}_{name}", next(_leaves([(name, field)]))["shape"])
+                                for _, fields in constructors for name, field in fields)
         self._clashing = {name for name, table, column in named if self._columns[name] != (table, column)}
+        self._cotangent = loss["args"][-1][0] if self.vjp is not None else None
+        if self._cotangent is not None:
+            self._refuse_clashing(self._cotangent)
         gradients = {(table, column): name for name, table, column in loss["input_gradients"]}
         self._gradients = {name: gradients[where] for name, where in self._columns.items() if where in gradients}
+
+    def _refuse_clashing(self, name):
+        if name in self._clashing:
+            raise CallError(f"`{name}` is the name of several arguments and fields (DATA_FIELD): rename one of them in the model")
+
+    def _check_tensor(self, batch, name, value, wants_gradients):
+        """Raises CallError for a tensor that is not for this batch."""
+        self._refuse_clashing(name)
+        known = [each for each in self._columns if each != self._cotangent]
+        if name not in known:
+            raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " + ", ".join(f"`{each}`" for each in known))
+        if not isinstance(value, torch.Tensor):
+            raise CallError(f"`{name}` is a tensor, not a `{type(value).__name__}`")
+        table, column = self._columns[name]
+        _, elem, _, depth, _ = batch._columns_of(table)[column]
+        if elem != "f32" or depth > 0:
+            raise CallError(f"`{name}` is no field or argument of numbers")
+        shape = (batch._rows(table), *self._shapes[name])
+        if value.shape != shape:
+            of = "input" if table == batch._args else f"node of `{self.entry._code.described['datas'][table][0]}`"
+            raise CallError(f"`{name}` has the shape {list(value.shape)}, not {list(shape)}: a row for each {of}")
+        if wants_gradients and value.requires_grad and name not in self._gradients:
+            raise CallError(f"the model has no gradient of `{name}`: name it in `gradients` of dbc.load, or give `{name}.detach()`")
 
     def _fill(self, batch, names, values):
         """Puts tensors into the batch in place of what it has."""
         for name, value in zip(names, values):
-            if name in self._clashing:
-                raise CallError(f"`{name}` is the name of several arguments and fields (DATA_FIELD): rename one of them in "
-                                "the model")
-            if name not in self._columns:
-                raise CallError(f"`{name}` is neither an argument nor DATA_FIELD; there is " +
-                                ", ".join(f"`{each}`" for each in self._columns))
             try:
                 elements = _arrays.elements(value, "float32").reshape(-1)
             except (TypeError, ValueError) as error:
@@ -314,12 +350,18 @@ def as_function(entry: Entry, *, vjp: Entry | None = None, reduction: str = "mea
     dbc.load and are given as tensors. `train()` and `eval()` say whether it drops; what, goes by
     the `set_dropout` of the model.
 
-    An entry gives its results. It has gradients where `vjp` is a loss that takes the entry's arguments and then one of the type
-    of its result, and gives the sum of the products of both:
+    An entry gives its results. It has gradients where `vjp` is a loss that takes the entry's arguments, called alike, and then one
+    of the type of its result, and gives the sum of the products of both:
         loss pull(t: Tree, g: f32[hidden]) { sum(g * encode(t)) }
     """
-    if reduction not in ("mean", "sum", "none"):
-        raise CallError(f'`reduction` is "mean", "sum" or "none", not {reduction!r}')
-    if vjp is not None and (entry.is_loss or not vjp.is_loss or vjp._loaded is not entry._loaded):
-        raise CallError("`vjp` is a loss that gives the gradients of an entry, of the same model")
+    of_kind("a module is of", entry, Entry)
+    one_of("reduction", reduction, ("mean", "sum", "none"))
+    if vjp is not None:
+        of_kind("`vjp` is", vjp, Entry)
+        if entry.is_loss or not vjp.is_loss or vjp._loaded is not entry._loaded:
+            raise CallError("`vjp` is a loss that gives the gradients of an entry, of the same model")
+        *args, last = vjp._described["args"] or [(None, None)]
+        if args != entry._described["args"] or last[1] != entry._described["result"]:
+            raise CallError(f"`vjp`: `{vjp.name}` does not take the arguments of `{entry.name}`, by the same names, and then one "
+                            "of the type of its result")
     return Function(entry, vjp, reduction)

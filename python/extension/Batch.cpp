@@ -3,7 +3,6 @@
 #include "Batch.h"
 #include "Builder.h"
 
-#include <dbc/counted.h>
 #include <nanobind/stl/string_view.h>
 #include <utility>
 
@@ -127,8 +126,7 @@ void FilledBatch::replace_floats(int32_t table, int32_t column, const Elements<f
       has[k] = has[k] || field.column == column;
   const auto extent = static_cast<size_t>(info.extent), rows = static_cast<size_t>(batch.rows(table));
   if (values.size() != rows * extent)
-    raise("CallError", name + " has " + counted(rows, "row") + " of " + counted(extent, "element") +
-                           " in the batch, not " + counted(values.size(), "element") + " in all");
+    raise("CallError", name + " has another size"); // what shape it has is said in Python
   for (size_t row = 0; row < rows; ++row)
     if (has[kinds != nullptr && !is_args ? kinds[row] : 0])
       batch.set_f32s(table, static_cast<int32_t>(row), column, values.data() + row * extent, extent);
@@ -187,6 +185,9 @@ void bind_batch(nb::module_ &module) {
       .def("_columns_of", &FilledBatch::columns_of, nb::arg("table"),
            "For each column of a table: its name, what an element is, how many numbers a value has, how deep "
            "lists are, and the bound of an index.")
+      .def(
+          "_rows", [](const FilledBatch &filled, int32_t table) { return filled.batch.rows(table); },
+          nb::arg("table"))
       .def_prop_ro("_args", [](const FilledBatch &filled) { return filled.batch.args(); })
       .def("__len__", [](const FilledBatch &filled) { return filled.batch.inputs(); });
 }

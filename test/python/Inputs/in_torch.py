@@ -129,6 +129,15 @@ assert torch.allclose(got, wanted, atol=1e-6)
 (torch.sin(wanted) @ weights).sum().backward()
 same((params.W, params.b, x), theirs)
 
+# Inputs are as the entry takes them: objects, lines, a batch of its own.
+for given in (trees, m.code.batch(trees)):
+    params.zero_grad()
+    (torch.sin(code(given)) @ weights).sum().backward()
+    same((params.W, params.b), theirs[:2])
+line = '{"nodes": [{"Leaf": {"x": [1, 2, 3, 4]}}], "args": {"t": 0}}'
+assert np.array_equal(code(line).detach(), m.code(line))
+code(line).sum().backward()
+
 # The same of a batch of arrays.
 arrays = m.columns(1, {"Tree": dict(kind=[0, 0, 1], begin=[0, 3], left=[0, 0, 0], right=[0, 0, 1], x=np.zeros((3, 4)))}, {"t": [2]})
 x = torch.randn(3, 4, requires_grad=True)
@@ -254,13 +263,39 @@ assert named.params.forward__.b.grad.tolist() == [1] and named.params.forward_.g
 # What does not fit.
 with raises(dbc.CallError, "`z` is neither an argument nor DATA_FIELD; there is `t`, `y`, `Tree_x`, `Tree_left`, `Tree_right`"):
     far(list(zip(trees, ys)), z=torch.zeros(3))
-with raises(dbc.CallError, "`y` has 3 rows of 4 elements in the batch, not 4 elements in all"):
-    far(list(zip(trees, ys)), y=torch.zeros(4))
-with raises(dbc.CallError, "`Tree_x` has 1 row of 4 elements in the batch, not 3 elements in all"):
+with raises(dbc.CallError, "`y` has the shape [12], not [3, 4]: a row for each input"):
+    far(list(zip(trees, ys)), y=torch.zeros(12))
+with raises(dbc.CallError, "`Tree_x` has the shape [3], not [1, 4]: a row for each node of `Tree`"):
     far([(trees[1], ys[0])], Tree_x=torch.zeros(3))
+with raises(dbc.CallError, "`Tree_x` has the shape [4, 3], not [3, 4]: a row for each node of `Tree`"):
+    code(arrays, Tree_x=torch.zeros(4, 3))
+with raises(dbc.CallError, "`Only_y` has the shape [1, 1], not [1]: a row for each node of `Only`"):
+    dbc.torch.as_function(c.plain)([c.Only(2)], Only_y=torch.ones(1, 1))
+with raises(dbc.CallError, "`p.b` has the shape [1, 3, 2], not [1, 2, 3]: a row for each input"):
+    dbc.torch.as_function(c.record_)([((2, [[0] * 3] * 2), [])], **{"p.b": torch.ones(1, 3, 2)})
+with raises(dbc.CallError, "`q.0` is no field or argument of numbers"):
+    dbc.torch.as_function(c.record_)([((2, [[0] * 3] * 2), [])], **{"q.0": torch.ones(1)})
+with raises(dbc.CallError, "`y` is a tensor, not a `ndarray`"):
+    far(list(zip(trees, ys)), y=ys)
+with raises(dbc.CallError, "`g` is neither an argument nor DATA_FIELD; there is `t`, `Tree_x`, `Tree_left`, `Tree_right`"):
+    code(trees, g=torch.zeros(3, 4))
 with raises(dbc.CallError, "`Tree_left` is no field or argument of numbers"):
     far([(trees[1], ys[0])], Tree_left=torch.zeros(3))
 with raises(dbc.CallError, "`Tree_x`: is an array of float32, not of complex64"):
-    far([(trees[1], ys[0])], Tree_x=torch.zeros(4, dtype=torch.complex64))
+    far([(trees[1], ys[0])], Tree_x=torch.zeros(1, 4, dtype=torch.complex64))
 with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
     dbc.torch.as_function(m.far, reduction="min")
+with raises(dbc.CallError, "a module is of a `dbc.Entry`, not a `Model`"):
+    dbc.torch.as_function(m)
+with raises(dbc.CallError, "`vjp`: `plain` does not take the arguments of `got`, by the same names, and then one of the type of its result"):
+    dbc.torch.as_function(c.got, vjp=c.plain)
+with raises(dbc.CallError, "`Only_y` is the name of several arguments and fields (DATA_FIELD): rename one of them in the model"):
+    dbc.torch.as_function(c.got, vjp=c.only)
+# A gradient that the model does not have is not passed over.
+t = dbc.load(common.model("tree"), vocab=20, mode="train")
+y = torch.zeros(1, 4, requires_grad=True)
+loss = dbc.torch.as_function(t.far)
+with raises(dbc.CallError, "the model has no gradient of `y`: name it in `gradients` of dbc.load, or give `y.detach()`"):
+    loss([(t.Leaf(3), [0] * 4)], y=y)
+with torch.no_grad():
+    assert loss([(t.Leaf(3), [0] * 4)], y=y) == loss([(t.Leaf(3), [0] * 4)], y=y.detach())

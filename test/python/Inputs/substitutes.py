@@ -28,7 +28,7 @@ WORDS = ("the parameter `W` is a tensor that is not the model's: modules of dbc.
 
 
 def given(name):
-    return m.pull.batch([{"t": tree} for tree in trees]) if name == "code" else inputs
+    return trees if name == "code" else inputs
 
 
 def wanted(name, weights):
