@@ -194,21 +194,19 @@ class _LossRun:
         f._fill(self.batch, self.inputs, values)
         self.version = f.entry._loaded.version()
         self.dropout = f.entry._loaded.next_dropout() if f.training else None
-        count = len(self.batch)
         if f.reduction == "none" or not gradients:
             result = f.entry._call(self.batch, self.dropout, substitutes)
-            losses = result[0] if isinstance(result, tuple) else result
-            losses = torch.from_numpy(losses.copy())
-            return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
-        weights = np.full(count, 1 / max(count, 1) if f.reduction == "mean" else 1, np.float32)
-        value, _, self.gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout, substitutes)
-        return torch.tensor(value, dtype=torch.float32)
+        else:
+            ones = np.ones(len(self.batch), np.float32)
+            _, result, self.gradients, _ = f.entry._value_and_grad(self.batch, ones, self.dropout, substitutes)
+        losses = torch.from_numpy((result[0] if isinstance(result, tuple) else result).copy())
+        return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
 
     def backward(self, params, values, cotangent):
         """(gradients by name, what each of them is multiplied by)."""
         f = self.function
-        if self.gradients is not None:
-            return self.gradients, cotangent
+        if self.gradients is not None:  # of the sum
+            return self.gradients, cotangent / max(len(self.batch), 1) if f.reduction == "mean" else cotangent
         # Each loss has a factor of its own, known only now: computed again.
         _refuse_changed(f.entry, self.version)
         f._fill(self.batch, self.inputs, values)
@@ -346,9 +344,9 @@ def as_function(entry: Entry, *, vjp: Entry | None = None, reduction: str = "mea
     """An entry or loss as a torch.nn.Module whose parameters are the model's.
 
     A loss of a model with mode="train" gives the mean over the inputs, their "sum", or with reduction="none" a loss for each,
-    which costs a second run. Gradients are of parameters, and of fields and arguments that were named in `gradients` of
-    dbc.load and are given as tensors. `train()` and `eval()` say whether it drops; what, goes by
-    the `set_dropout` of the model.
+    which costs a second run; float64 of a model with real="f64", else float32; of no inputs the mean is NaN, as in torch.nn.
+    Gradients are of parameters, and of fields and arguments that were named in `gradients` of dbc.load and are given as tensors.
+    `train()` and `eval()` say whether it drops; what, goes by the `set_dropout` of the model.
 
     An entry gives its results. It has gradients where `vjp` is a loss that takes the entry's arguments, called alike, and then one
     of the type of its result, and gives the sum of the products of both:

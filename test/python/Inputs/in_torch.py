@@ -75,16 +75,30 @@ for factor in ([1.0, 0, 0], [0, 2.0, 3.0], [1.0, 2.0, 3.0]):
     each.append(params.W.grad.clone())
 assert torch.allclose(each[0] + each[1], each[2], atol=1e-5) and not torch.allclose(each[0], each[2])
 
-# An evaluation computes no gradients, which a model for inference has not; no inputs have none either, and PyTorch's mean of none is NaN.
+# An evaluation computes no gradients, which a model for inference has not.
 bare = dbc.load(common.model("dense"), weights=drawn)
 for reduction in ("mean", "sum", "none"):
     with torch.no_grad():
         losses = dbc.torch.as_function(bare.far, reduction=reduction)(list(zip(trees, ys)))
     assert torch.allclose(losses, dbc.torch.as_function(m.far, reduction=reduction)(list(zip(trees, ys)))), reduction
-params.zero_grad()
-none = dbc.torch.as_function(m.far, reduction="sum")([])
-none.backward()
-assert none == 0 and not params.W.grad.any()
+# Values and their type are the same with gradients and without, in both kinds of numbers.
+precise = dbc.load(common.model("dense"), mode="train", gradients="all", real="f64", weights=drawn)
+for model, kind in ((m, torch.float32), (precise, torch.float64)):
+    for reduction, of_none in (("mean", [np.nan]), ("sum", [0]), ("none", [])):
+        f = dbc.torch.as_function(model.far, reduction=reduction)
+        for inputs in (list(zip(trees, ys)), []):
+            f.zero_grad()
+            with_gradients = f(inputs)
+            with torch.no_grad():
+                without = f(inputs)
+            assert with_gradients.dtype == without.dtype == kind, (reduction, with_gradients.dtype, without.dtype)
+            assert torch.equal(with_gradients.nan_to_num(-1), without.nan_to_num(-1)), (reduction, with_gradients, without)
+            with_gradients.sum().backward()
+            assert f.params.W.grad.dtype == torch.float32 and f.params.W.grad.isfinite().all() and f.params.W.grad.any() == bool(inputs)
+        assert np.array_equal(without.reshape(-1), of_none, equal_nan=True), (reduction, without)
+    code = dbc.torch.as_function(model.code, vjp=model.pull)(trees)
+    assert code.dtype == kind and dbc.torch.as_function(model.code)(trees).dtype == kind
+    code.sum().backward()
 
 # A run that is computed again for its gradients has the weights and inputs of its first time, or is refused: whoever changed them.
 _, gradients = m.far.value_and_grad(list(zip(trees, ys)))
@@ -289,6 +303,8 @@ with raises(dbc.CallError, "a module is of a `dbc.Entry`, not a `Model`"):
     dbc.torch.as_function(m)
 with raises(dbc.CallError, "`vjp`: `plain` does not take the arguments of `got`, by the same names, and then one of the type of its result"):
     dbc.torch.as_function(c.got, vjp=c.plain)
+with raises(dbc.CallError, "`vjp`: `pull` does not take the arguments of `norm`, by the same names, and then one of the type of its result"):
+    dbc.torch.as_function(m.norm, vjp=m.pull)
 with raises(dbc.CallError, "`Only_y` is the name of several arguments and fields (DATA_FIELD): rename one of them in the model"):
     dbc.torch.as_function(c.got, vjp=c.only)
 # A gradient that the model does not have is not passed over.

@@ -39,7 +39,7 @@ def wanted(name, weights):
         gradients = other.pull.value_and_grad(list(zip(trees, torch.cos(code))), weights=[1, 1])[1]
         return torch.sin(code).sum(), gradients
     losses = torch.from_numpy(other.far(inputs))
-    factors = {"mean": [0.5, 0.5], "sum": [1, 1], "none": np.cos(losses)}[name]
+    factors = {"mean": [0.5, 0.5], "sum": [1, 1], "none": torch.cos(losses)}[name]
     value = {"mean": losses.mean(), "sum": losses.sum(), "none": torch.sin(losses).sum()}[name]
     return value, other.far.value_and_grad(inputs, weights=factors)[1]
 
@@ -62,6 +62,8 @@ def drawn():
     return {"W": torch.randn(4, 8, requires_grad=True), "b": torch.randn(4, requires_grad=True)}
 
 
+with torch.no_grad():
+    params.b.normal_()
 own = dict(params.named_parameters())
 before = {path: tensor.detach().clone() for path, tensor in own.items()}
 
@@ -86,6 +88,10 @@ with torch.no_grad():
         named.params.forward__.W.zero_()
 swapped = dict(zip(("params.type_", "params.forward_", "params._views_"), (vectors[0], vectors[1], torch.full((2,), 1000.0))))
 assert torch.func.functional_call(named, swapped, ([[1, 0]],)) == 1 + 10 + 1000 and named([[1, 0]]) == 111
+# Elements in the model's memory are not its parameter where they stand otherwise.
+first = params.b[:1].detach().expand(4)
+with torch.no_grad():
+    check("mean", lambda batch: torch.func.functional_call(far, {"params.b": first}, (batch,)).requires_grad_(), {**own, "b": first}, {})
 # A change of dbc's between a run and its gradients is refused there too; the run leaves the model as it was where it fails.
 late = torch.func.functional_call(functions["none"], {"params.b": torch.ones(4)}, (inputs,))
 m.set_weights(m.weights())
@@ -192,14 +198,19 @@ for wrap, unwrap in [(parametrizations.weight_norm, parametrize.remove_parametri
         optimizer.zero_grad()
         far(inputs).backward()
         optimizer.step()
-        with torch.no_grad():
-            params()  # what a hook computes follows the step
+        value = far(inputs)  # what a hook computes follows the step
+        assert torch.allclose(value, wanted("mean", {"W": params.W, "b": params.b})[0], atol=1e-5)
         check("mean", far, {"W": params.W, "b": params.b}, {"b": params.b})
     with raises(dbc.CallError, WORDS):
         m.code(trees)
     unwrap(params, "W")
     params.take_over()
     check("mean", far, dict(params.named_parameters()))
+prune.l1_unstructured(named.params.forward__, "W", 1)
+before = named([[1, 2]]).item()
+with torch.no_grad():
+    named.params.forward__.W_orig.fill_(0.5)  # of which one element is left
+assert named([[1, 2]]).item() - before in (0.5, 1)
 
 # What can be no parameter of the model is refused.
 for change, what in [
@@ -213,6 +224,8 @@ for change, what in [
     change(changed)
     with raises(dbc.CallError, what):
         changed(inputs)
+with torch.no_grad():
+    params.b.normal_()
 own = dict(params.named_parameters())
 check("mean", far, own)
 changed = copy.deepcopy(far)
