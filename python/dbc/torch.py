@@ -139,6 +139,8 @@ class Parameters(_Folder):
 
 def parameters_of(model: Model | Entry) -> Parameters:
     """The `Parameters` of a model, or of that which an entry belongs to: the same ones each time."""
+    if not isinstance(model, Entry):
+        of_kind("parameters are of", model, Model)
     if model._loaded.shared is None:
         model._loaded.shared = Parameters(model)
     return model._loaded.shared

@@ -299,6 +299,8 @@ with raises(dbc.CallError, "`Tree_x`: is an array of float32, not of complex64")
     far([(trees[1], ys[0])], Tree_x=torch.zeros(1, 4, dtype=torch.complex64))
 with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
     dbc.torch.as_function(m.far, reduction="min")
+with raises(dbc.CallError, "parameters are of a `dbc.Model`, not a `Function`"):
+    dbc.torch.parameters_of(far)
 with raises(dbc.CallError, "a module is of a `dbc.Entry`, not a `Model`"):
     dbc.torch.as_function(m)
 with raises(dbc.CallError, "`vjp`: `plain` does not take the arguments of `got`, by the same names, and then one of the type of its result"):
