@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 #include "passes/Refusal.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <iostream>
@@ -189,7 +190,7 @@ codegen::Options ModelUnit::codegenOptions() const {
   options.bf16 = options_.bf16;
   options.tf32 = options_.tf32;
   options.blas = options_.gpuBlas;
-  options.source = llvm::sys::path::filename(options_.file).str();
+  options.source = llvm::json::fixUTF8(llvm::sys::path::filename(options_.file)); // printed into JSON
   return options;
 }
 

@@ -2,6 +2,7 @@
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/lower/LowerImpl.h"
+#include "llvm/Support/JSON.h"
 
 #include <climits>
 #include <set>
@@ -204,7 +205,8 @@ mlir::Location Lowering::location(SourceRange range) {
     return builder_.getUnknownLoc();
   const SourceFile &file = diags_.sources().file(range.file);
   LineColumn at = file.lineColumn(range.begin);
-  return mlir::FileLineColLoc::get(&context_, file.path(), at.line, at.column);
+  // Locations are printed into code and JSON, which are UTF-8; names of files may be anything.
+  return mlir::FileLineColLoc::get(&context_, llvm::json::fixUTF8(file.path()), at.line, at.column);
 }
 
 /// The names of the values that make a value: `l` of a record gives `l_h`, `l_c`.
