@@ -30,7 +30,7 @@ void findLost(ProgramReport &program, llvm::StringRef recompute) {
   }
   for (const RepeatReport &repeat : program.repeats)
     program.lost.push_back({"repeated", "",
-                            repeat.what + " is computed again for each " + repeat.variables + " of " +
+                            repeat.what + " is computed for each " + repeat.variables + " of " +
                                 repeat.binder + ", which it does not use",
                             repeat.location, repeat.why, repeat.mend});
   for (const StageReport &stage : program.stages) {

@@ -40,6 +40,8 @@ static std::string why(const passes::Repeat &repeat) {
     return "what the arms at " + location + " compute stays in them";
   case Why::List:
     return "the list at " + location + " depends on " + variablesOf(repeat.binder);
+  case Why::Nodes:
+    return "a node may be in several of the lists at " + location;
   case Why::Fails:
     return "it may fail an input, and elements are left out at " + location;
   case Why::While:
@@ -56,7 +58,11 @@ static std::string mendOf(const passes::Repeat &repeat) {
   case Why::Arm:
     return "a `let` in front of the `if` or `match`, if it may be computed where that takes another arm, too";
   case Why::List:
-    return "a list that does not depend on " + variablesOf(repeat.binder);
+    return "a list that does not depend on " + variablesOf(repeat.binder) +
+           ", with a filter or slice that does";
+  case Why::Nodes:
+    return "a cell of the node that is called here: it is computed once for each node, in however many lists "
+           "that is";
   case Why::Fails:
     return "a `let` in front of the binder, if it may fail the input where no element asks for it, too";
   case Why::While:
@@ -67,9 +73,9 @@ static std::string mendOf(const passes::Repeat &repeat) {
   llvm_unreachable("all reasons are named");
 }
 
-std::vector<RepeatReport> reportRepeats(ModuleOp dyn, StringRef entry) {
+std::vector<RepeatReport> reportRepeats(ModuleOp dyn, const ProgramReport &program) {
   SymbolTable symbols(dyn);
-  Operation *root = symbols.lookup(entry);
+  Operation *root = symbols.lookup(program.entry);
   std::vector<Operation *> functions;
   for (const auto &group :
        dyn::recursions(root, [&](StringAttr name) { return symbols.lookup<dyn::CellOp>(name); }))
@@ -78,9 +84,9 @@ std::vector<RepeatReport> reportRepeats(ModuleOp dyn, StringRef entry) {
   std::vector<RepeatReport> reports;
   for (Operation *function : functions)
     for (const passes::Repeat &repeat : passes::findRepeats(function))
-      reports.push_back({nameOf(repeat.work), dyn::sourceLocation(repeat.work->getLoc()),
-                         variablesOf(repeat.binder), dyn::sourceLocation(repeat.binder->getLoc()),
-                         why(repeat), mendOf(repeat)});
+      if (const std::string at = dyn::sourceLocation(repeat.work->getLoc()); !program.inTables.contains(at))
+        reports.push_back({nameOf(repeat.work), at, variablesOf(repeat.binder),
+                           dyn::sourceLocation(repeat.binder->getLoc()), why(repeat), mendOf(repeat)});
   return reports;
 }
 

@@ -310,7 +310,7 @@ Exit reportCommand(const Options &options) {
   for (ProgramReport &program : reports) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
-    program.repeats = reportRepeats(*dyn, program.entry);
+    program.repeats = reportRepeats(*dyn, program);
     findLost(program, options.model.recompute);
     programs.push_back(toJson(program));
     if (!options.json)

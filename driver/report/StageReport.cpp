@@ -43,6 +43,7 @@ public:
     tables(report);
     memory(report);
     storages(report);
+    findInTables(report);
     program.walk<WalkOrder::PreOrder>(
         [&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
     return report;
@@ -76,6 +77,25 @@ private:
           if (written.contains(read.array))
             kept.insert(read.array);
     }
+  }
+
+  /// Operations of one place may be in a table where one that looks it up calls a function, and elsewhere
+  /// where another does: then the place is in none.
+  void findInTables(ProgramReport &report) {
+    llvm::StringSet<> elsewhere;
+    program.walk([&](batch::StageOp stage) {
+      if (stage.getRole() != batch::StageRole::Forward)
+        return;
+      const kernel::IndexSetKind kind =
+          program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()).getKind();
+      const bool table = kind == kernel::IndexSetKind::Model || kind == kernel::IndexSetKind::Distinct;
+      stage.walk([&](Operation *op) {
+        if (op != stage && !isa<batch::ReadOp, batch::GatherOp, batch::WriteOp>(op))
+          (table ? report.inTables : elsewhere).insert(dyn::sourceLocation(op->getLoc()));
+      });
+    });
+    for (StringRef place : elsewhere.keys())
+      report.inTables.erase(place);
   }
 
   /// Of an array's row.

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
@@ -89,6 +90,8 @@ struct ProgramReport {
   std::vector<MemoryReport> memory;
   std::vector<StorageReport> storages; ///< all memory of a batch but row numbers, results' and gradients'
   std::vector<StageReport> stages;     ///< in the order in which they run
+  llvm::StringSet<> inTables;          ///< file:line:column of what is computed for each value of an index
+                                       ///< alone, when the model is made or once a batch
   std::vector<KeptReport> recomputed;  ///< what gradients find again: with --recompute none it would be kept
   std::vector<RepeatReport> repeats;
   std::vector<LostReport> lost;
@@ -99,8 +102,9 @@ struct ProgramReport {
 std::vector<ProgramReport> reportStages(mlir::ModuleOp batch, int64_t realBytes);
 /// Fills in ProgramReport::recomputed from what the same programs report where everything is kept.
 void addRecomputed(std::vector<ProgramReport> &programs, const std::vector<ProgramReport> &keepingAll);
-/// What an entry or loss of a `dyn` module, behind all passes of that level, computes more than once.
-std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, llvm::StringRef entry);
+/// What an entry or loss of a `dyn` module, behind all passes of that level, computes more than once, and no
+/// table of its program holds.
+std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, const ProgramReport &program);
 
 /// Fills in ProgramReport::lost from the rest. `recompute` is what --recompute says.
 void findLost(ProgramReport &program, llvm::StringRef recompute);

@@ -10,6 +10,44 @@ namespace dbc::passes {
 
 namespace {
 
+/// What the lists that the elements of a binder have may have in common.
+enum class Common {
+  Nothing,  ///< each element has values of its own
+  Nodes,    ///< nodes, which references lead to
+  Elements, ///< elements of one list, or numbers of one range
+};
+
+/// Whether what each element of a binder has a value of is no choice from what is the same for all: a node or
+/// a list of lists. References count as if no two led to one node.
+bool isOwn(Value value, const Varying &varying) {
+  if (!varying.has(value))
+    return false;
+  Operation *op = value.getDefiningOp();
+  return !isa_and_nonnull<dyn::FieldOp, dyn::AtOp>(op) || isOwn(op->getOperand(0), varying);
+}
+
+/// Of a list, which may be another for each of the elements that `varying` is about.
+Common commonOf(Value list, const Varying &varying) {
+  if (!varying.has(list))
+    return Common::Elements;
+  auto result = dyn_cast<OpResult>(list);
+  Operation *op = list.getDefiningOp();
+  if (isa_and_nonnull<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp, dyn::ZipOp>(op))
+    return commonOf(op->getOperand(result.getResultNumber()), varying);
+  Common common = Common::Nothing;
+  if (isa_and_nonnull<dyn::RangeOp>(op)) {
+    common = Common::Elements;
+  } else if (isa_and_nonnull<dyn::IfOp, dyn::MatchOp>(op)) {
+    for (Region &arm : op->getRegions())
+      common = std::max(common,
+                        commonOf(arm.front().getTerminator()->getOperand(result.getResultNumber()), varying));
+  } else if (isa_and_nonnull<dyn::FieldOp, dyn::AtOp>(op) && !isOwn(op->getOperand(0), varying)) {
+    common = Common::Elements;
+  }
+  const bool nodes = isa<dyn::NodeType>(cast<dyn::ListType>(list.getType()).getElement());
+  return nodes ? std::max(common, Common::Nodes) : common;
+}
+
 /// What one binder repeats.
 class Repeated {
 public:
@@ -38,9 +76,8 @@ private:
           llvm::any_of(op.getOperands(), [&](Value v) { return reported.contains(v.getDefiningOp()); });
       if (!follows && (!isWork(&op) || uses.has(&op) || isOfModel(&op)))
         continue;
-      if (!follows)
-        report(&op);
-      reported.insert(&op);
+      if (follows || report(&op))
+        reported.insert(&op);
     }
   }
 
@@ -68,27 +105,38 @@ private:
     });
   }
 
-  void report(Operation *op) {
-    auto add = [&](Repeat::Why why, Operation *cause) { repeats.push_back({op, binder, why, cause}); };
+  /// Whether there is something to say of it.
+  bool report(Operation *op) {
+    auto add = [&](Repeat::Why why, Operation *cause) {
+      repeats.push_back({op, binder, why, cause});
+      return true;
+    };
     const llvm::SetVector<Value> from = madeOf(op);
+    auto isUsed = [&](Value list, Value element) { return from.contains(element) && varying.has(list); };
+    for (Operation *around = op->getParentOp(); around != binder; around = around->getParentOp())
+      if (dyn::isBinder(around))
+        for (auto [list, element] : llvm::zip(dyn::listsOf(around), around->getRegion(0).getArguments()))
+          if (isUsed(list, element) && commonOf(list, varying) == Common::Nothing)
+            return false; // no other element has these operands
     for (Operation *around = op->getParentOp(); around != binder; around = around->getParentOp()) {
       if (isa<dyn::IfOp, dyn::MatchOp>(around))
         return add(Repeat::Why::Arm, around);
       if (dyn::isRecurrence(around) && dyn::stops(around))
         return add(Repeat::Why::While, around);
       for (auto [list, element] : llvm::zip(dyn::listsOf(around), around->getRegion(0).getArguments())) {
-        if (!from.contains(element) || !varying.has(list))
+        if (!isUsed(list, element))
           continue;
         std::optional<Source> source = sourceOf(list, varying);
         bool mayFail =
             llvm::any_of(from, [](Value v) { return v.getDefiningOp() && fails(v.getDefiningOp()); });
         if (source && !source->path.empty() && mayFail)
           return add(Repeat::Why::Fails, source->path.front());
-        return add(Repeat::Why::List, around);
+        return add(commonOf(list, varying) == Common::Nodes ? Repeat::Why::Nodes : Repeat::Why::List, around);
       }
     }
     if (llvm::any_of(from, [](Value v) { return isa<dyn::ListType>(v.getType()) && dyn::isEnded(v); }))
-      add(Repeat::Why::Ended, op);
+      return add(Repeat::Why::Ended, op);
+    return false;
   }
 };
 
