@@ -5,7 +5,10 @@
 
 namespace dbc::driver {
 
-void printError(const llvm::Twine &message) { llvm::errs() << "dbc: error: " << message << "\n"; }
+void printError(const llvm::Twine &message) {
+  llvm::outs().flush(); // both may be one file or terminal
+  llvm::errs() << "dbc: error: " << message << "\n";
+}
 
 Exit fail(llvm::Error error, Exit code) {
   printError(llvm::toString(std::move(error)));

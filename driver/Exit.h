@@ -16,7 +16,7 @@ enum Exit : int {
   kInternal = 70  ///< a mistake in dbc
 };
 
-/// Prints "dbc: error: <message>" to stderr.
+/// Prints "dbc: error: <message>" to stderr, behind what waits for stdout.
 void printError(const llvm::Twine &message);
 /// Prints an error's words and returns the exit code that belongs to it.
 Exit fail(llvm::Error error, Exit code = kUserError);

@@ -43,11 +43,45 @@ llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry
                             {"stages", std::move(rows)}};
 }
 
+/// Inputs that are wrong, which a report leaves out.
+struct LeftOut {
+  int64_t inputs = 0;
+  std::vector<std::string> messages; ///< of the first ones
+
+  /// Gives how many inputs of a batch are right.
+  int64_t add(const std::vector<LineResult> &results) {
+    constexpr size_t kMostNamed = 10;
+    int64_t wrong = 0;
+    for (const LineResult &result : results) {
+      if (result.status.ok())
+        continue;
+      ++wrong;
+      if (messages.size() < kMostNamed)
+        messages.push_back(result.status.message);
+    }
+    inputs += wrong;
+    return static_cast<int64_t>(results.size()) - wrong;
+  }
+  /// Below the figures of the others.
+  void print(llvm::raw_ostream &out) const {
+    if (inputs > 0)
+      out << "  " << counted(inputs, "input is", "inputs are") << " left out for "
+          << (inputs == 1 ? "its error" : "their errors") << "\n";
+  }
+  /// What is wrong with them, to stderr.
+  void printErrors() const {
+    for (const std::string &message : messages)
+      printError(message);
+    if (const int64_t more = inputs - static_cast<int64_t>(messages.size()); more > 0)
+      printError(counted(more, "more input is", "more inputs are") + " wrong");
+  }
+};
+
 /// All that is found of a model.
 struct Report {
   llvm::json::Object json;     ///< what --json prints
   llvm::json::Object pageData; ///< what the page, and the drawing, have beside it
-  Exit exit = kFine;           ///< kUserError: some inputs are wrong, of which there is a report all the same
+  LeftOut leftOut;             ///< of the other inputs there is a report
 };
 
 /// Collects what a page shows of a run beside its counts, and a drawing; nothing where neither is asked for.
@@ -117,23 +151,7 @@ static Exit eachBatch(const Options &options,
   }
 }
 
-/// Keeps in `wrong` what is wrong with the first input that fails.
-static void keepFirst(const std::vector<LineResult> &results, Status &wrong) {
-  for (const LineResult &result : results)
-    if (wrong.ok())
-      wrong = result.status;
-}
-
-/// Says what is wrong with an input, if anything, below a report of the others.
-static void tellOf(const Status &wrong, Report &report) {
-  if (wrong.ok())
-    return;
-  printError(wrong.message);
-  report.exit = kUserError;
-}
-
-/// Runs the input and counts. What it returns is about all of it: of inputs that are wrong the report's
-/// `exit` tells.
+/// Runs the input and counts. What it returns is about all of it: the report has which inputs are wrong.
 static Exit count(const Options &options, ModelUnit &unit, Report &report) {
   LoadedModel loaded;
   int32_t entry = -1;
@@ -142,7 +160,6 @@ static Exit count(const Options &options, ModelUnit &unit, Report &report) {
   LoggedRunner runner(loaded.model, entry, options.threads, loaded.device());
   PageDataOfRun pageData(options, runner, loaded.model.code().entries[entry]);
   int64_t inputs = 0, batches = 0;
-  Status wrong; // with the first line that is
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
     std::vector<LineResult> results;
     if (Status status = runner.compute(lines, results); !status.ok())
@@ -150,7 +167,7 @@ static Exit count(const Options &options, ModelUnit &unit, Report &report) {
     inputs += static_cast<int64_t>(lines.size());
     ++batches;
     pageData.add(results);
-    keepFirst(results, wrong);
+    report.leftOut.add(results);
     return kFine;
   });
   if (exit)
@@ -160,11 +177,17 @@ static Exit count(const Options &options, ModelUnit &unit, Report &report) {
   const RunProfile &profile = runner.profile;
   const EntryInfo &info = loaded.info().entries[entry];
   report.json["run"] = profileJson(profile, info, inputs, batches);
-  if (!options.json)
-    llvm::outs() << "\n`" << info.name << "` on " << counted(inputs, "input") << ", "
-                 << counted(profile.nodes, "node") << ", in " << counted(batches, "batch", "batches") << ":\n"
-                 << profile_table(profile);
-  tellOf(wrong, report);
+  report.json["left_out"] = report.leftOut.inputs;
+  if (options.json)
+    return kFine;
+  const int64_t computed = inputs - report.leftOut.inputs;
+  llvm::outs() << "\n`" << info.name << "` on "
+               << (computed == inputs ? counted(inputs, "input")
+                                      : std::to_string(computed) + " of " + counted(inputs, "input"))
+               << ", " << counted(profile.nodes, "node") << ", in " << counted(batches, "batch", "batches")
+               << ":\n"
+               << profile_table(profile);
+  report.leftOut.print(llvm::outs());
   return kFine;
 }
 
@@ -219,31 +242,37 @@ static Exit predictInput(const Options &options, ModelUnit &device, Report &repo
   runner.logLaunches();
   runner.session.limit_sub_batch(options.batch); // a device computes a batch as one sub-batch
   std::vector<cost::Prediction> batches;
-  Status wrong; // with the first line that is
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
     std::vector<LineResult> results;
     if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
-    keepFirst(results, wrong);
-    const auto right = llvm::count_if(results, [](const LineResult &result) { return result.status.ok(); });
-    batches.push_back(predictor.predict(runner.log, runner.profile.stages, right));
+    const int64_t right = report.leftOut.add(results);
     pageData.add(results);
+    if (right == 0)
+      return kFine;
+    batches.push_back(predictor.predict(runner.log, runner.profile.stages, right));
     pageData.predict(predictor.program(), batches.back());
     batches.back().forgetTimeSteps();
     return kFine;
   });
   if (exit)
     return exit;
-  if (batches.empty()) {
+  if (batches.empty() && report.leftOut.inputs == 0) {
     printError(options.countInput + ": has no inputs");
     return kUserError;
   }
+  report.json["left_out"] = report.leftOut.inputs;
+  if (batches.empty()) {
+    pageData.finish(report.pageData);
+    return kFine;
+  }
   const cost::Prediction prediction = mean(batches);
-  if (!options.json)
+  if (!options.json) {
     print(llvm::outs() << "\n", predictor.device(), predictor.program(), prediction);
+    report.leftOut.print(llvm::outs());
+  }
   report.json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
   pageData.finish(report.pageData, prediction.choice());
-  tellOf(wrong, report);
   return kFine;
 }
 
@@ -327,11 +356,13 @@ Exit reportCommand(const Options &options) {
     if (Exit exit = count(options, unit, report))
       return exit;
   }
-  if (llvm::Error error = writePageAndDrawing(options, unit, report))
-    return fail(std::move(error));
-  if (options.json)
+  llvm::Error error = writePageAndDrawing(options, unit, report);
+  if (!error && options.json)
     llvm::outs() << llvm::json::Value(std::move(report.json)) << "\n";
-  return report.exit;
+  report.leftOut.printErrors();
+  if (error)
+    return fail(std::move(error));
+  return report.leftOut.inputs > 0 ? kUserError : kFine;
 }
 
 } // namespace dbc::driver
