@@ -14,11 +14,10 @@ namespace dbc::oracle {
 Values Evaluation::range(RangeOp op) {
   int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer();
   int64_t bytes = (high - low) * static_cast<int64_t>(sizeof(Value));
-  if (bytes > kMostBytes) {
-    interpreter_.outcome_.tooLarge = true;
-    return fail(op, ErrorKind::memory, "", high - low, bytes, kMostBytes);
-  }
+  if (!fits(std::max<int64_t>(bytes, 0)))
+    return exhaust(op, high - low, bytes);
   Values elements;
+  elements.reserve(std::max<int64_t>(high - low, 0));
   for (int64_t i = low; i < high; ++i)
     elements.push_back(Value::number(static_cast<double>(i)));
   return {Value::list(std::move(elements))};
@@ -82,11 +81,18 @@ Values Evaluation::map(MapOp op) {
     return {};
   }
   std::vector<Values> lists(op.getNumResults());
-  const int64_t elements = length(op.getLists());
+  const int64_t elements = std::max<int64_t>(length(op.getLists()), 0);
+  const int64_t bytes = elements * static_cast<int64_t>(lists.size() * sizeof(Value));
+  if (!fits(bytes))
+    return exhaust(op, elements, bytes);
   for (Values &list : lists)
-    list.reserve(std::max<int64_t>(elements, 0));
+    list.reserve(elements);
   for (int64_t i = 0; i < elements; ++i) {
     Values results = element(i, op.getBody().front(), ofStep(op.getLists(), i, {}));
+    if (isLeft())
+      return {};
+    if (!fits(bytes))
+      return exhaust(op, elements, bytes);
     for (size_t r = 0; r < results.size(); ++r)
       lists[r].push_back(std::move(results[r]));
   }
@@ -166,6 +172,9 @@ Values Evaluation::scan(ScanOp op) {
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
+  const int64_t bytes = n * static_cast<int64_t>(state.size() * sizeof(Value));
+  if (!fits(bytes))
+    return exhaust(op, n, bytes);
   std::vector<Values> lists(state.size(), Values(n));
   Block &body = op.getBody().front();
   int64_t steps = 0;
@@ -175,10 +184,14 @@ Values Evaluation::scan(ScanOp op) {
   for (; steps < n && goesOn(stops, state); ++steps) {
     sure &= !op.getStops() || !state.back().unknown();
     Values next = element(position(steps), body, ofStep(op.getLists(), position(steps), state));
+    if (isLeft())
+      return {};
     for (auto [a, b] : llvm::zip(state, next))
       if (auto lengths = unequalLengths(a, b))
         return fail(op, ErrorKind::state_length, op.getBack() ? "scan_back" : "scan", lengths->first,
                     lengths->second);
+    if (!fits(bytes))
+      return exhaust(op, n, bytes);
     state = std::move(next);
     for (size_t r = 0; r < state.size(); ++r)
       lists[r][position(steps)] = state[r];
@@ -213,6 +226,8 @@ Values Evaluation::fold(FoldOp op) {
     sure &= !op.getStops() || !state.back().unknown();
     Values arguments = ofStep(op.getLists(), i, state);
     Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
+    if (isLeft())
+      return {};
     for (auto [a, b] : llvm::zip(state, next))
       if (auto lengths = unequalLengths(a, b))
         return fail(op, ErrorKind::state_length, "fold", lengths->first, lengths->second);

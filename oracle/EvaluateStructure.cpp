@@ -101,6 +101,10 @@ Values Evaluation::evaluate(Operation *op) {
   if (++interpreter_.steps_ > interpreter_.limit_)
     return {};
   Values results = rule.evaluate(*this, op);
+  if (!results.empty() && results[0].isList() && !fits(0)) {
+    const int64_t length = results[0].elements().size();
+    return exhaust(op, length, length * static_cast<int64_t>(results.size() * sizeof(Value)));
+  }
   if (tape())
     record(op, results);
   return results;
@@ -176,6 +180,31 @@ Values Evaluation::fail(Operation *op, ErrorKind kind, const char *what, int64_t
   std::string location = sourceLocation(op->getLoc());
   report(batch_.describe(Code::bad_input, table_, row_, -1,
                          messages::error_text(kind, what, a, b, c, location.c_str())));
+  return {};
+}
+
+void Evaluation::exhaust(const std::string &message) {
+  if (isLeft())
+    return;
+  Status failure = batch_.describe(Code::bad_input, table_, row_, -1, message);
+  interpreter_.outcome_.tooLarge = true;
+  if (interpreter_.phase_ == Phase::All)
+    interpreter_.exhausted_ = std::move(failure);
+  else
+    report(std::move(failure));
+}
+
+bool Evaluation::instancesFit(Location at) {
+  if (fits(0))
+    return true;
+  exhaust(std::to_string(interpreter_.memos_.size()) + " instances of cells take " +
+          std::to_string(interpreter_.heldBytes()) + " bytes with their values, and one input may have " +
+          std::to_string(kMostBytes) + " in all" + messages::location(sourceLocation(at).c_str()));
+  return false;
+}
+
+Values Evaluation::exhaust(Operation *op, int64_t length, int64_t bytes) {
+  exhaust(messages::too_long(length, bytes, kMostBytes, sourceLocation(op->getLoc()).c_str()));
   return {};
 }
 
@@ -272,16 +301,15 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
     range = {static_cast<int32_t>(bounds[0].at(0)), static_cast<int32_t>(bounds[1].at(0))};
   // As compiled code does (dbc::Group::open): a table takes memory for the whole range.
   int64_t length = range ? std::max<int64_t>(0, int64_t(range->second) - range->first) : 0;
-  if (length * KeyTable::kBytes > kMostBytes) {
-    interpreter_.outcome_.tooLarge = true;
+  const int64_t bytes = length * KeyTable::kBytes;
+  if (bytes > kMostBytes - interpreter_.tableBytes_) {
     BlockArgument argument = cell.getBody().getArgument(key);
     std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
-    inner.report(
-        batch_.describe(Code::bad_input, table, row, -1,
-                        messages::table_too_large(what, length, length * KeyTable::kBytes, kMostBytes,
-                                                  sourceLocation(argument.getLoc()).c_str())));
-    range.reset();
+    inner.exhaust(messages::table_too_large(what, length, bytes, kMostBytes,
+                                            sourceLocation(argument.getLoc()).c_str()));
+    return {};
   }
+  interpreter_.tableBytes_ += bytes;
   llvm::append_range(failures, inner.failures);
   return ranges[before] = range;
 }
@@ -357,9 +385,13 @@ Values Evaluation::call(dyn::CallOp op) {
                                                        : static_cast<int32_t>(value(key).at(0)));
   if (!give(op, callee) || !withinRanges(op, callee))
     return {};
-  if (instance_)
+  if (instance_ && interpreter_.keepsCalls_) {
     interpreter_.memo(*instance_).calls.push_back(callee);
+    interpreter_.memoBytes_ += sizeof(callee);
+  }
   Interpreter::Memo &memo = interpreter_.memo(callee);
+  if (memo.state == Interpreter::Memo::New && !instancesFit(op.getLoc()))
+    return {};
   if (memo.state == Interpreter::Memo::Done ||
       (computesCalls && memo.state == Interpreter::Memo::New && interpreter_.computeWithin(callee)))
     return op.getEvery() ? every(callee) : memo.values;

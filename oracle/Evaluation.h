@@ -18,8 +18,8 @@
 
 namespace dbc::oracle {
 
-/// What a list or a table may take: as in sessions (dbc::Budget), so that a small hostile input does not take
-/// all memory.
+/// What one input may have: as in sessions (dbc::Budget), so that a small hostile input does not take all
+/// memory.
 constexpr int64_t kMostBytes = int64_t(1) << 30;
 
 /// The larger and the smaller of two numbers; NaN where one of them is.
@@ -51,6 +51,8 @@ public:
   /// Those that are not.
   std::vector<Interpreter::Instance> needs;
   std::vector<Status> failures;
+  /// Whether all instances so far fit the memory that one input may have. If not, the run is given up.
+  bool instancesFit(mlir::Location at);
   /// Of this walk; empty unless the interpreter traces.
   std::vector<Traced> traced;
 
@@ -172,7 +174,10 @@ private:
   const Value &value(mlir::Value v) { return values_.find(v)->second; }
   using Phase = Interpreter::Phase;
   /// Whether only the first failure is wanted, and it, or a value that is not there yet, was met.
-  bool isLeft() const { return interpreter_.phase_ != Phase::All && (interpreter_.first_ || !needs.empty()); }
+  bool isLeft() const {
+    return interpreter_.phase_ == Phase::All ? interpreter_.exhausted_.has_value()
+                                             : interpreter_.first_ || !needs.empty();
+  }
   bool isOfStructure() const { return interpreter_.phase_ == Phase::Structure; }
   /// Sets a value of the body. Where structure alone is walked others are unknown, and in lists that are not.
   void bind(mlir::Value to, Value value);
@@ -181,6 +186,15 @@ private:
   /// Records that the instance fails; its results are unknown.
   Values fail(mlir::Operation *op, ErrorKind kind, const char *what, int64_t a = 0, int64_t b = 0,
               int64_t c = 0);
+  /// Whether the run may hold so many bytes more. What is to be differentiated keeps all that it computed,
+  /// and is not bounded.
+  bool fits(int64_t bytes) const {
+    return interpreter_.tape_ || bytes <= kMostBytes - interpreter_.heldBytes();
+  }
+  /// Gives the run up: something takes more memory than one input may have.
+  void exhaust(const std::string &message);
+  /// The same: of a list of `length`, which takes so many bytes more.
+  Values exhaust(mlir::Operation *op, int64_t length, int64_t bytes);
   void decision(double margin);
   void trace(mlir::Operation *op);
 

@@ -6,6 +6,7 @@
 #include "oracle/Interpreter.h"
 #include "oracle/Describe.h"
 #include "oracle/Evaluation.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
 
 using namespace mlir;
@@ -24,6 +25,7 @@ Interpreter::Interpreter(ModuleOp module, WeightsView weights)
       for (dyn::CellOp cell : cells)
         recursions_[cell] = recursion;
   }
+  module.walk([&](dyn::CallOp call) { keepsCalls_ |= call.getEvery(); });
 }
 
 Interpreter::~Interpreter() = default;
@@ -55,6 +57,7 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
 
   drops_ = dropoutKeys_ && entry.getLoss();
   tape_ = differentiates_ && entry.getLoss() ? std::make_unique<Tape>() : nullptr;
+  bytesBefore_ = Value::liveBytes();
   walk(entry);
   if (tape_ && outcome_.failures.empty())
     outcome_.gradient = tape_->differentiate(outcome_.values.front());
@@ -78,10 +81,14 @@ void Interpreter::forget() {
   owners_.clear();
   stack_.clear();
   first_.reset();
-  steps_ = 0;
+  exhausted_.reset();
+  steps_ = memoBytes_ = tableBytes_ = 0;
 }
 
 std::optional<Status> Interpreter::firstFailure(dyn::EntryOp entry) {
+  // Where memory ended the first walk, these hold less, and need not come to an end.
+  const std::optional<Status> exhausted = exhausted_;
+  llvm::SaveAndRestore limit(limit_, exhausted ? std::min(limit_, 10 * steps_ + 1000000) : limit_);
   for (Phase phase : {Phase::Structure, Phase::Computing}) {
     forget();
     phase_ = phase;
@@ -90,6 +97,8 @@ std::optional<Status> Interpreter::firstFailure(dyn::EntryOp entry) {
     if (first_ || steps_ > limit_)
       break;
   }
+  if (exhausted && (steps_ > limit_ || !first_))
+    return exhausted;
   return steps_ > limit_ ? outcome_.failures.front() : first_;
 }
 
@@ -114,6 +123,10 @@ void Interpreter::walk(dyn::EntryOp entry) {
       outcome_.failures = {Status::error(Code::limit, info_.name + ": takes more than " +
                                                           std::to_string(limit_) +
                                                           " steps of the interpreter")};
+      break;
+    }
+    if (exhausted_) {
+      outcome_.failures = {*exhausted_};
       break;
     }
     if (!evaluation.needs.empty() && missing.empty() && !first_) {
@@ -157,7 +170,7 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
   size_t base = stack_.size();
   stack_.insert(stack_.end(), wanted.rbegin(), wanted.rend());
   while (stack_.size() > base) {
-    if (steps_ > limit_ || first_) {
+    if (isGivenUp() || first_) {
       stack_.erase(stack_.begin() + base, stack_.end());
       return;
     }
@@ -170,6 +183,8 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     // Open instances are those on the path to this one: what was pushed above them is all done when they come
     // up again.
     memo.state = Memo::Open;
+    memoBytes_ -= static_cast<int64_t>(memo.calls.size() * sizeof(Instance));
+    memo.calls.clear(); // of an earlier walk
     auto [table, row] = ownerOf(instance);
     Evaluation evaluation(*this, table, row, &instance);
     Block &body = instance.cell.getBody().front();
@@ -183,7 +198,7 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
 
     bool complete = true;
     size_t first = stack_.size();
-    if (first_) {
+    if (exhausted_ || first_) {
       stack_.erase(stack_.begin() + base, stack_.end());
       return;
     }
@@ -206,6 +221,7 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
       continue; // everything needed has become known in the meantime: once more
     llvm::append_range(outcome_.failures, evaluation.failures);
     memo.values = std::move(results);
+    memoBytes_ += static_cast<int64_t>(memo.values.size() * sizeof(Value));
     memo.state = Memo::Done;
     if (trace_ && phase_ == Phase::All) {
       const Values &gives = memo.values;
@@ -214,6 +230,7 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
       trace_(cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
     }
     stack_.pop_back();
+    evaluation.instancesFit(cell.getLoc());
   }
 }
 
@@ -224,7 +241,7 @@ bool Interpreter::computeWithin(const Instance &wanted) {
   ++within_;
   compute({wanted});
   --within_;
-  return steps_ <= limit_;
+  return !isGivenUp();
 }
 
 /// `again` is needed by the top of the stack and still open itself.
@@ -253,7 +270,9 @@ const Value &Interpreter::parameter(llvm::StringRef path, Type type) {
   if (fresh) {
     llvm::ArrayRef<float> elements = weights_(path);
     auto shape = dyn::extents(type);
+    const int64_t before = Value::liveBytes();
     at->second = Value::tensor(shape.vec(), std::vector<double>(elements.begin(), elements.end()));
+    bytesBefore_ += Value::liveBytes() - before;
   }
   return at->second;
 }

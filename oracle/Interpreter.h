@@ -57,8 +57,8 @@ struct Outcome {
   /// How near the nearest computed decision (argmax, comparison or truncation of an f32) was to going the
   /// other way.
   double margin = std::numeric_limits<double>::infinity();
-  /// Whether some list or table takes more memory than one input may have. Each way of computing counts the
-  /// lists that it makes itself, so another one may say something else of the input.
+  /// Whether it takes more memory than one input may have: `status` may be that, `failures` lack others. Each
+  /// way of computing counts its own memory, so another one may say something else of the input.
   bool tooLarge = false;
   /// Of the first value, if ok and asked for.
   Gradient gradient;
@@ -148,10 +148,15 @@ private:
     std::vector<Value> values;
     std::vector<Value> captured;          ///< its captured arguments; unknown before they are computed
     std::optional<CallSite> discoveredBy; ///< where its values change
-    std::vector<Instance> calls;          ///< what its body calls, in any order, also more than once
+    std::vector<Instance> calls;          ///< what its body calls, in any order; if `keepsCalls_`
   };
+  static constexpr int64_t kMemoBytes = sizeof(std::pair<const Instance, Memo>) + 3 * sizeof(void *);
   /// Stays where it is until the run's end.
-  Memo &memo(const Instance &instance) { return memos_[instance]; }
+  Memo &memo(const Instance &instance) {
+    auto [at, isNew] = memos_.try_emplace(instance);
+    memoBytes_ += isNew ? kMemoBytes : 0;
+    return at->second;
+  }
   /// Of the cells with captured arguments: their recursion.
   struct Recursion {
     std::vector<dyn::CellOp> cells;
@@ -162,6 +167,10 @@ private:
   /// missing, and walked again when it is there, so that everything comes in the order of the source.
   enum class Phase { All, Structure, Computing };
   void forget();
+  /// Whether the run ends without a result, which further walking does not change.
+  bool isGivenUp() const { return steps_ > limit_ || exhausted_; }
+  /// What the run holds, in bytes: lists, tensors and instances.
+  int64_t heldBytes() const { return Value::liveBytes() - bytesBefore_ + memoBytes_; }
   void walk(dyn::EntryOp entry);
   std::optional<Status> firstFailure(dyn::EntryOp entry);
   const Recursion *recursionOf(mlir::Operation *cell) const {
@@ -194,7 +203,11 @@ private:
   Batch *batch_ = nullptr;
   int32_t input_ = 0, entry_ = 0;
   InputStatuses statuses_;
-  int64_t steps_ = 0; ///< operations evaluated
+  int64_t steps_ = 0;               ///< operations evaluated
+  int64_t bytesBefore_ = 0;         ///< what values take that are not of the run
+  int64_t memoBytes_ = 0;           ///< what `memos_` takes, but for the values that it shares
+  int64_t tableBytes_ = 0;          ///< what compiled code takes for the ranges of keys
+  std::optional<Status> exhausted_; ///< where all failures are wanted: the memory did not suffice
   ByInstance<Memo> memos_;
   /// The range of the key behind the keys that an instance has; nothing where it could not be computed.
   ByInstance<std::optional<std::pair<int32_t, int32_t>>> ranges_;
@@ -205,6 +218,7 @@ private:
   Phase phase_ = Phase::All;
   std::optional<Status> first_; ///< failure, unless all are wanted
   dyn::Structural structural_;
+  bool keepsCalls_ = false; ///< whether some call wants every instance that it leads to
   bool differentiates_ = false;
   std::optional<std::set<std::pair<int32_t, int32_t>>> columns_; ///< of the floats with a gradient; none: all
   struct DropoutKeys {

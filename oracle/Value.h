@@ -76,6 +76,9 @@ public:
   int64_t size() const { return shared_ ? static_cast<int64_t>(shared_->elements.size()) : 1; }
   double at(int64_t i) const { return shared_ ? shared_->elements[i] : scalar_; }
 
+  /// What all tensors and lists that this thread made and holds take, in bytes.
+  static int64_t liveBytes() { return Shared::live; }
+
   /// What a tape knows a number by; -1: it is on none, and has no gradient.
   int64_t variable() const { return variable_; }
   Value withVariable(int64_t variable) const {
@@ -89,7 +92,16 @@ private:
   /// A tensor, or the elements of a list.
   struct Shared : llvm::RefCountedBase<Shared> {
     Shared(std::vector<int64_t> shape, std::vector<double> elements, std::vector<Value> list)
-        : shape(std::move(shape)), elements(std::move(elements)), list(std::move(list)) {}
+        : shape(std::move(shape)), elements(std::move(elements)), list(std::move(list)) {
+      live += bytes();
+    }
+    ~Shared() { live -= bytes(); }
+    int64_t bytes() const {
+      return static_cast<int64_t>(sizeof(Shared) + shape.capacity() * sizeof(int64_t) +
+                                  elements.capacity() * sizeof(double) + list.capacity() * sizeof(Value));
+    }
+    static inline thread_local int64_t live = 0;
+    // Never changed, nor is their capacity.
     std::vector<int64_t> shape;   ///< at least one extent
     std::vector<double> elements; ///< row-major
     std::vector<Value> list;
