@@ -7,7 +7,9 @@
 #include "driver/Files.h"
 #include "driver/weights/Refused.h"
 #include "oracle/Describe.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Regex.h"
 #include <dbc/io/safetensors.h>
 #include <dbc/train/trainer.h>
 
@@ -31,6 +33,26 @@ int main(int argc, char **argv) {
 )";
 }
 
+/// Generated code without what computes nothing: comments, blank space, and the places in the model that
+/// messages name, as "words.dyn:3:5".
+static std::string withoutPlaces(llvm::StringRef source) {
+  static const llvm::Regex place("^[^\"]*:[0-9]+:[0-9]+$");
+  std::string text;
+  for (; !source.empty(); source = source.split('\n').second) {
+    const llvm::StringRef line = source.split('\n').first.trim();
+    if (line.starts_with("//"))
+      continue;
+    llvm::SmallVector<llvm::StringRef> parts; // each second one stands between quotes
+    line.split(parts, '"');
+    for (size_t n = 0; n < parts.size(); ++n) {
+      text += n > 0 ? "\"" : "";
+      if (!place.match(parts[n]))
+        llvm::copy_if(parts[n], std::back_inserter(text), [](char c) { return c != ' '; });
+    }
+  }
+  return text;
+}
+
 /// A hash of what computes the numbers of a training. What is kept or found again changes none of them: one
 /// may go on with another --recompute.
 static Exit hashOfProgram(const Options &options, const GeneratedCode &code, std::string &hash) {
@@ -41,7 +63,7 @@ static Exit hashOfProgram(const Options &options, const GeneratedCode &code, std
     if (Exit exit = ModelUnit(model).generate(keeping))
       return exit;
   }
-  hash = hashOf({keeping.source.empty() ? code.source : keeping.source});
+  hash = hashOf({withoutPlaces(keeping.source.empty() ? code.source : keeping.source)});
   return kFine;
 }
 

@@ -149,6 +149,19 @@ Status remove_leftovers(const std::string &folder) {
   return error ? failure(folder + ": " + error.message()) : Status();
 }
 
+/// How a program differs from that which a training began with; whether either is known, as those of
+/// `dbc train` are.
+std::string otherProgram(bool was_known, bool is_known) {
+  if (was_known && is_known)
+    return "this training began with another program: the model, or what it is compiled with or by, has "
+           "changed";
+  if (was_known)
+    return "this training began with `dbc train`, or with what else TrainOptions::program says; this program "
+           "says nothing there, and may compute other bits";
+  return "this training began with a program of one's own, whose TrainOptions::program is empty: whether "
+         "this one computes the same bits is not known. That program goes on with it";
+}
+
 } // namespace
 
 std::vector<std::string> CheckpointFolder::files() const {
@@ -237,10 +250,10 @@ Status CheckpointFolder::check(const Json &state, const Json &asked) const {
   for (const std::string &key : keys) {
     if (was->contains(key) && asked.contains(key) && was->at(key) == asked.at(key))
       continue;
-    if (key == "program" && value(*was, key).is_string() && value(asked, key).is_string())
-      return unreadable(
-          "this training began with another program: the model has changed, or what it is compiled "
-          "with; one goes on with what it began with");
+    if (key == "program")
+      return unreadable(otherProgram(value(*was, key).is_string(), value(asked, key).is_string()) +
+                        "; to begin a new training with its weights: --weights " + file(kWeights) +
+                        " with another --out");
     const bool had = !value(*was, key).is_null(), has = !value(asked, key).is_null();
     if (had != has && key[0] == '-') // an option
       return unreadable("this training began " + std::string(had ? "with " : "without ") + key +
