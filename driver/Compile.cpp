@@ -13,7 +13,7 @@ namespace dbc::driver {
 
 Exit checkCommand(const Options &options) {
   ModelUnit unit(options.model);
-  return unit.check();
+  return unit.checkWithDims();
 }
 
 /// The text of a module; with `names` values are called as in the source where it gives them a name.

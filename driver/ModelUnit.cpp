@@ -92,6 +92,16 @@ Exit ModelUnit::check() {
   return front_->report();
 }
 
+Exit ModelUnit::checkWithDims() {
+  Exit exit = check();
+  if (exit || options_.dims.empty())
+    return exit;
+  frontend::DiagnosticEngine diagnostics(front_->sources);
+  frontend::bindDims(*front_->checked, options_.dims, diagnostics, /*mayLack=*/true);
+  diagnostics.print(std::cerr);
+  return diagnostics.hasErrors() ? kUserError : kFine;
+}
+
 Exit ModelUnit::lower() {
   if (Exit exit = check())
     return exit;

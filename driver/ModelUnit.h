@@ -48,8 +48,10 @@ public:
   explicit ModelUnit(const ModelOptions &options);
   ~ModelUnit();
 
-  /// Reads the model and what it imports, and finds what is wrong with it.
+  /// Reads the model and what it imports, and finds what is wrong with it, at every size.
   Exit check();
+  /// The same, and what is wrong with the values of dims that are set. Others need none.
+  Exit checkWithDims();
   /// Binds the dims and makes the `dyn` module.
   Exit lower();
   /// Runs the passes on a copy of the `dyn` module, up to a level: "dyn" (all passes on it), "batch" or

@@ -50,10 +50,11 @@ std::optional<Shape> CheckedProgram::asShape(const Expr &expr) {
 }
 
 std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<std::string, int64_t> &given,
-                                  DiagnosticEngine &diags) {
+                                  DiagnosticEngine &diags, bool mayLack) {
   constexpr int64_t kLargest = int64_t(1) << 31; // extents and indices have 32 bits (T4)
   DimValues values;
   std::vector<std::string> names;
+  bool lacks = false;
   size_t before = diags.errorCount();
   for (const Binding *dim : program.dims) {
     names.push_back(dim->name);
@@ -70,6 +71,9 @@ std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<
       continue;
     }
     if (at == given.end() && !own->defaultValue) {
+      lacks = true;
+      if (mayLack)
+        continue;
       diags.error(dim->range, "dim `" + dim->name + "` has no value", "N5")
           .hint("give it one: `-D" + dim->name + "=100`, in CMake `DIMS " + dim->name + "=100`");
       continue;
@@ -94,6 +98,8 @@ std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<
     return std::nullopt;
   for (const Binding *dim : program.dims) {
     std::optional<int64_t> value = dim->shape.evaluate(values);
+    if (!value && lacks)
+      continue; // made of one without a value
     if (!value || *value < 1 || *value >= kLargest)
       diags.error(dim->range,
                   "dim `" + dim->name + "`, which is `" + dim->shape.str() + "`, is " +

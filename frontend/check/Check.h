@@ -71,10 +71,10 @@ public:
 std::unique_ptr<CheckedProgram> check(Program &program, DiagnosticEngine &diags);
 
 /// The values of the model's dims: those given (`-Dname=value`), else their numbers (N5). Reports dims
-/// without a value, names that are no dims, dims made of others, values below 1. Nothing if there was an
-/// error.
+/// without a value, unless `mayLack`, names that are no dims, dims made of others, values below 1. Nothing if
+/// there was an error.
 std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<std::string, int64_t> &given,
-                                  DiagnosticEngine &diags);
+                                  DiagnosticEngine &diags, bool mayLack = false);
 
 } // namespace dbc::frontend
 
