@@ -87,6 +87,10 @@ int32_t findEntry(const ModelInfo &info, const std::string &name);
 /// Whether `name` is an entry or loss of the model; without a name whether it has any. Says so if not.
 bool hasEntry(const ModelInfo &info, const std::string &name);
 
+/// Says on a terminal that weights are drawn, where no --weights are given and the model has some: what is
+/// computed with them looks like what trained ones give.
+void sayDrawn(const Options &options, const ModelInfo &info);
+
 /// The weights of --weights, or drawn from --seed.
 Status makeWeights(const Options &options, Weights &weights);
 

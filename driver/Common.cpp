@@ -7,6 +7,8 @@
 #include "driver/Files.h"
 #include "driver/weights/Refused.h"
 #include "frontend/syntax/Diagnostics.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
 #include <dbc/io/safetensors.h>
 
 namespace dbc::driver {
@@ -47,6 +49,11 @@ int32_t findEntry(const ModelInfo &info, const std::string &name) {
 
 bool hasEntry(const ModelInfo &info, const std::string &name) {
   return (name.empty() && !info.entries.empty()) || findEntry(info, name) >= 0;
+}
+
+void sayDrawn(const Options &options, const ModelInfo &info) {
+  if (options.weights.empty() && !info.params.empty() && llvm::sys::Process::StandardErrIsDisplayed())
+    llvm::errs() << "weights are drawn from seed " << options.seed << ": --weights FILE takes trained ones\n";
 }
 
 Status makeWeights(const Options &options, Weights &weights) {

@@ -54,6 +54,8 @@ public:
     dropping = {seed, step, std::move(numbers)};
   }
 
+  /// The number of the line that was read last, from 1 on.
+  int64_t line() const { return reader.line() - 1; }
   /// The inputs of the last `compute`, until the next.
   const Batch &inputs() const { return batch; }
 

@@ -15,6 +15,9 @@
 #include "runtime/io/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <dbc/counted.h>
 #include <dbc/io/profile.h>
 
@@ -61,28 +64,38 @@ static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
   return failed ? kUserError : kFine;
 }
 
-/// Elements of a tensor in nested brackets, or of a list; of many the first.
-static void printValue(llvm::raw_ostream &out, const oracle::Value &value) {
-  constexpr int64_t kShown = 8;
+/// A number in the fewest digits that read back as the same double.
+static void printNumber(llvm::raw_ostream &out, double x) {
+  std::array<char, 32> text;
+  const std::to_chars_result end = x == std::trunc(x) && std::fabs(x) < 1e15
+                                       ? std::to_chars(text.begin(), text.end(), x, std::chars_format::fixed)
+                                       : std::to_chars(text.begin(), text.end(), x);
+  out << llvm::StringRef(text.data(), end.ptr - text.data());
+}
+
+/// Elements of a tensor in nested brackets, or of a list; no more than are left to be shown, which it lowers.
+static void printValue(llvm::raw_ostream &out, const oracle::Value &value, int64_t &left) {
   auto some = [&](int64_t count, llvm::function_ref<void(int64_t)> each) {
     out << "[";
-    for (int64_t i = 0; i < std::min(count, kShown); ++i) {
+    int64_t i = 0;
+    for (; i < count && left > 0; ++i) {
       out << (i ? ", " : "");
       each(i);
     }
-    out << (count > kShown ? ", ..]" : "]");
+    out << (i < count ? (i ? ", ..]" : "..]") : "]");
   };
   if (value.unknown()) {
     out << "?";
   } else if (value.isNode()) {
     out << "node " << value.node();
   } else if (value.isList()) {
-    some(value.elements().size(), [&](int64_t i) { printValue(out, value.elements()[i]); });
+    some(value.elements().size(), [&](int64_t i) { printValue(out, value.elements()[i], left); });
   } else {
     std::vector<int64_t> shape = value.shape();
     std::function<void(size_t, int64_t, int64_t)> axis = [&](size_t depth, int64_t first, int64_t size) {
       if (depth == shape.size()) {
-        out << llvm::format("%.6g", value.at(first));
+        printNumber(out, value.at(first));
+        --left;
         return;
       }
       int64_t inner = size / shape[depth];
@@ -92,11 +105,18 @@ static void printValue(llvm::raw_ostream &out, const oracle::Value &value) {
   }
 }
 
-static void printTrace(const std::string &instance, const std::vector<oracle::Traced> &lets) {
-  llvm::errs() << instance << "\n";
+/// `line` is that of the input, from which an entry is computed.
+static void printTrace(const std::string &instance, const std::vector<oracle::Traced> &lets, bool isEntry,
+                       int64_t line) {
+  constexpr int64_t kShown = 4096; // elements of one value
+  llvm::errs() << instance;
+  if (isEntry)
+    llvm::errs() << "(line " << line << ")";
+  llvm::errs() << "\n";
   for (const oracle::Traced &let : lets) {
     llvm::errs() << "  " << let.location << ": " << let.name << ": " << codegen::spelling(let.type) << " = ";
-    printValue(llvm::errs(), let.value);
+    int64_t left = kShown;
+    printValue(llvm::errs(), let.value, left);
     llvm::errs() << "\n";
   }
 }
@@ -114,10 +134,13 @@ Exit interpretCommand(const Options &options) {
   Weights weights(info);
   if (Status status = makeWeights(options, weights); !status.ok())
     return fail(status);
+  sayDrawn(options, info);
   oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
-  if (options.trace)
-    interpreter.setTrace(printTrace);
   OracleRunner runner(interpreter, entry);
+  if (options.trace)
+    interpreter.setTrace([&](const std::string &instance, const std::vector<oracle::Traced> &lets) {
+      printTrace(instance, lets, instance == runner.entry.name, runner.line());
+    });
   return stream(options, runner, 1);
 }
 
@@ -191,6 +214,7 @@ Exit runCommand(const Options &options) {
   int32_t entry = -1;
   if (Exit exit = load(options, unit, loaded, entry))
     return exit;
+  sayDrawn(options, loaded.info());
   ProfiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.isProfiled());

@@ -67,21 +67,44 @@ void Evaluation::trace(Operation *op) {
   Values results;
   for (mlir::Value result : op->getResults())
     results.push_back(value(result));
-  auto call = dyn_cast<dyn::CallOp>(op);
-  auto cell = call && !call.getEvery() ? interpreter_.symbols_.lookup<CellOp>(call.getCallee()) : CellOp();
-  trace(op->getLoc(), text, op->getResultTypes(), results, cell ? cell.getSurface() : Type());
+  // Of several results: "l.h l.c".
+  llvm::SmallVector<llvm::StringRef> names;
+  if (auto below = dyn_cast<NameLoc>(name.getChildLoc()))
+    below.getName().getValue().split(names, ' ');
+  for (llvm::StringRef &each : names)
+    each.consume_front(name.getName());
+  trace(op->getLoc(), text, op->getResultTypes(), results, names);
 }
 
-/// Fields of a record are identified by their names, where `surface` says them, elements of a tuple by their
-/// numbers.
+/// How the components of a value are called, behind its name: ".h", ".c", ".h.0".
+static void componentNames(Type surface, const std::string &before, std::vector<std::string> &names) {
+  if (auto record = dyn_cast<RecordType>(surface)) {
+    for (auto [name, type] : llvm::zip(record.getNames(), record.getTypes()))
+      componentNames(type, before + "." + cast<StringAttr>(name).str(), names);
+  } else if (auto tuple = dyn_cast<TupleType>(surface)) {
+    for (auto [n, type] : llvm::enumerate(tuple.getTypes()))
+      componentNames(type, before + "." + std::to_string(n), names);
+  } else if (auto list = dyn_cast<ListType>(surface)) {
+    componentNames(list.getElement(), before, names);
+  } else {
+    names.push_back(before);
+  }
+}
+
+void Evaluation::traceResult(Location at, TypeRange types, const Values &values, Type surface) {
+  std::vector<std::string> names;
+  componentNames(surface, "", names);
+  trace(at, "gives", types, values, llvm::SmallVector<llvm::StringRef>(names.begin(), names.end()));
+}
+
 void Evaluation::trace(Location at, const std::string &name, TypeRange types, const Values &values,
-                       Type surface) {
-  auto record = dyn_cast_or_null<RecordType>(surface);
-  bool named = record && record.getNames().size() == values.size();
+                       llvm::ArrayRef<llvm::StringRef> components) {
   for (auto [n, each] : llvm::enumerate(values)) {
     std::string text = name;
-    if (values.size() > 1)
-      text += "." + (named ? cast<StringAttr>(record.getNames()[n]).getValue().str() : std::to_string(n));
+    if (components.size() == values.size())
+      text += components[n].str();
+    else if (values.size() > 1)
+      text += "." + std::to_string(n);
     if (!each.unknown())
       traced.push_back({sourceLocation(at), text, types[n], each});
   }

@@ -199,9 +199,12 @@ private:
   void trace(mlir::Operation *op);
 
 public:
-  /// Adds captured arguments or what the instance gives to what is traced.
+  /// Adds captured arguments or results to what is traced. Of several values each is called by its component,
+  /// ".h", or else by its number.
   void trace(mlir::Location at, const std::string &name, mlir::TypeRange types, const Values &values,
-             mlir::Type surface = {});
+             llvm::ArrayRef<llvm::StringRef> components = {});
+  /// Adds what the instance gives; `surface` is its type in the source.
+  void traceResult(mlir::Location at, mlir::TypeRange types, const Values &values, mlir::Type surface);
 
 private:
   Interpreter &interpreter_;

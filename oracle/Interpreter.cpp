@@ -137,9 +137,9 @@ void Interpreter::walk(dyn::EntryOp entry) {
     outcome_.failures.insert(outcome_.failures.begin(), missing.begin(), missing.end());
     outcome_.values = std::move(results);
     if (trace_ && phase_ == Phase::All) {
-      evaluation.trace(entry.getLoc(), "gives", body.getTerminator()->getOperandTypes(), outcome_.values,
-                       entry.getSurface());
-      trace_(entry.getSymName().str() + "(input " + std::to_string(input_) + ")", evaluation.traced);
+      evaluation.traceResult(entry.getLoc(), body.getTerminator()->getOperandTypes(), outcome_.values,
+                             entry.getSurface());
+      trace_(entry.getSymName().str(), evaluation.traced);
     }
     break;
   }
@@ -225,8 +225,8 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     memo.state = Memo::Done;
     if (trace_ && phase_ == Phase::All) {
       const Values &gives = memo.values;
-      evaluation.trace(cell.getLoc(), "gives", body.getTerminator()->getOperandTypes(), gives,
-                       cell.getSurface());
+      evaluation.traceResult(cell.getLoc(), body.getTerminator()->getOperandTypes(), gives,
+                             cell.getSurface());
       trace_(cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
     }
     stack_.pop_back();

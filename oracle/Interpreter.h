@@ -72,7 +72,7 @@ struct Traced {
   Value value;
 };
 /// What was traced while one instance was computed: its captured arguments, what each `let` bound (in binders
-/// with positions, `h[2]`), and as `gives` what it gives: "encode(Tree node 3)", or "sentiment(input 0)".
+/// with positions, `h[2]`), and as `gives` what it gives: "encode(Tree node 3)", or of the entry its name.
 /// Called when the instance has its values, callees before callers.
 using Trace = std::function<void(const std::string &instance, const std::vector<Traced> &lets)>;
 

@@ -209,19 +209,20 @@ mlir::Location Lowering::location(SourceRange range) {
   return mlir::FileLineColLoc::get(&context_, llvm::json::fixUTF8(file.path()), at.line, at.column);
 }
 
-/// The names of the values that make a value: `l` of a record gives `l_h`, `l_c`.
-static void componentNames(const std::string &name, const Type *type, std::vector<std::string> &names) {
+/// The names of the values that make a value: `l` of a record gives `l_h`, `l_c`, between which `dot` stands.
+static void componentNames(const std::string &name, const Type *type, std::vector<std::string> &names,
+                           const char *dot) {
   switch (type->kind) {
   case Type::Kind::Record:
     for (const FieldInfo &field : type->record->fields)
-      componentNames(name + "_" + field.name, field.type, names);
+      componentNames(name + dot + field.name, field.type, names, dot);
     return;
   case Type::Kind::Tuple:
     for (size_t i = 0; i < type->elements.size(); ++i)
-      componentNames(name + "_" + std::to_string(i), type->elements[i], names);
+      componentNames(name + dot + std::to_string(i), type->elements[i], names, dot);
     return;
   case Type::Kind::List:
-    componentNames(name, type->element, names);
+    componentNames(name, type->element, names, dot);
     return;
   default:
     names.push_back(name);
@@ -229,15 +230,20 @@ static void componentNames(const std::string &name, const Type *type, std::vecto
 }
 
 void Lowering::nameValues(const Values &values, const std::string &name, const Type *type) {
-  std::vector<std::string> names;
-  componentNames(name, type, names);
+  std::vector<std::string> names, dotted;
+  componentNames(name, type, names, "_");
+  componentNames(name, type, dotted, ".");
   for (size_t i = 0; i < values.size(); ++i) {
     mlir::Value value = values[i];
     if (llvm::isa<mlir::NameLoc>(value.getLoc()))
       continue; // keeps the name it got first
     mlir::Operation *op = value.getDefiningOp();
-    auto named = mlir::NameLoc::get(builder_.getStringAttr(op && op->getNumResults() > 1 ? name : names[i]),
-                                    value.getLoc());
+    const bool several = op && op->getNumResults() > 1;
+    mlir::Location at = value.getLoc();
+    if (several &&
+        llvm::equal(op->getResults(), values)) // below the name: how results are called in the source
+      at = mlir::NameLoc::get(builder_.getStringAttr(llvm::join(dotted, " ")), at);
+    auto named = mlir::NameLoc::get(builder_.getStringAttr(several ? name : names[i]), at);
     if (op)
       op->setLoc(named);
     else
