@@ -157,6 +157,7 @@ const std::map<std::string_view, const char *> kTypeIdioms = {
     {"int64", "integers are `int`, or `index[n]` from 0 to n - 1"},
     {"long", "integers are `int`, or `index[n]` from 0 to n - 1"},
     {"List", "a list of `T` is `[T]`"},
+    {"list", "a list of `T` is `[T]`"},
     {"Optional", "what may be absent is a list `[T]` of none or one"},
     {"Tensor", "a tensor is `f32[n, m]`, a number `f32`"},
     {"tensor", "a tensor is `f32[n, m]`, a number `f32`"},

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace dbc::frontend {
 
@@ -207,7 +208,11 @@ void Loader::reportMissing(const std::string &importer, const Import &import) {
                                "N2");
   std::sort(others.begin(), others.end()); // a directory's order is nobody's
   std::string near = didYouMean(import.name().text, others);
-  d.hint(near.empty() ? "name the directory with `-I`" : near);
+  static const std::set<std::string> python = {"torch", "tensorflow", "jax", "keras", "numpy"};
+  if (near.empty() && python.count(import.path.front().text))
+    d.hint("modules are files of this language, not of Python; `import nn;` has layers as `nn.Linear`");
+  else
+    d.hint(near.empty() ? "name the directory with `-I`" : near);
 }
 
 /// The file number `first` among the open ones is imported again.

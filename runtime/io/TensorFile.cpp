@@ -45,7 +45,8 @@ using Extents = std::vector<int64_t>;
 /// Names, each with its tensor's extents.
 using Known = std::vector<std::pair<std::string, const Extents *>>;
 
-/// The nearest name, of a tensor with these extents if there is one.
+/// The nearest name, of a tensor with these extents if there are any: where there is one alone, however far
+/// its name is.
 std::string nearest_in(const char *where, const std::string &name, const Extents &extents,
                        const Known &known) {
   std::vector<std::string> same, all;
@@ -56,7 +57,9 @@ std::string nearest_in(const char *where, const std::string &name, const Extents
   }
   const size_t limit = std::max<size_t>(name.size(), 4);
   const std::string *best = nearest(name, same, limit);
-  if (best == nullptr)
+  if (best == nullptr && same.size() == 1)
+    best = &same.front();
+  if (best == nullptr && same.empty())
     best = nearest(name, all, limit);
   return best ? std::string(" (nearest in the ") + where + ": `" + shown(*best, 200) + "`)" : "";
 }

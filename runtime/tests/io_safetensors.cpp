@@ -121,6 +121,21 @@ TEST_F(Safetensors, TheNearestNamesAreOfTheSameShapeIfAnyAre) {
                 "  unexpected: `fw.Ws` (nearest in the model: `fwd.W`)");
 }
 
+TEST_F(Safetensors, ATensorOfTheSameShapeIsNearerThanANameThatIs) {
+  EXPECT_EQ(load_says(bytes_of(
+                "{\"E\":{\"dtype\":\"F32\",\"shape\":[10,3],\"data_offsets\":[0,120]},"
+                "\"fwd.c\":{\"dtype\":\"F32\",\"shape\":[12],\"data_offsets\":[120,168]},"
+                "\"recurrent.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[168,192]},"
+                "\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[192,196]}}",
+                196)),
+            "tree_lstm: weights in `" + path +
+                "` do not fit the model\n"
+                "  missing: `fwd.W` f32[2, 3] (nearest in the file: `recurrent.weight`)\n"
+                "  missing: `fwd.b` f32[2] (nearest in the file: `fwd.c`)\n"
+                "  unexpected: `fwd.c` (nearest in the model: `fwd.W`)\n"
+                "  unexpected: `recurrent.weight` (nearest in the model: `fwd.W`)");
+}
+
 // Pipes, not /dev/null: a mistake would put a file in its place.
 TEST_F(Safetensors, WhatIsNoRegularFileIsWrittenAsItIs) {
   Weights weights(model);

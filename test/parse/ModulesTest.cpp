@@ -108,6 +108,17 @@ hint: name the directory with `-I`
 )");
 }
 
+TEST_F(Modules, NoModuleOfPython) {
+  write("m.dyn", "model m;\nimport torch.nn;\n");
+  options.libraryDir = "lib";
+  EXPECT_EQ(errors("m.dyn"), R"(
+m.dyn:2:8: error: there is no module `torch.nn`; it would be `torch/nn.dyn` in one of `.`, `lib` [N2]
+    import torch.nn;
+           ^~~~~~~~
+hint: modules are files of this language, not of Python; `import nn;` has layers as `nn.Linear`
+)");
+}
+
 TEST_F(Modules, NoModuleButOneLikeIt) {
   write("m.dyn", "model m;\nimport layers.attntion;\n");
   write("lib/layers/attention.dyn", "module attention;");
