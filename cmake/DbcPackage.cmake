@@ -47,6 +47,27 @@ install(FILES editors/package.json editors/dyn.tmLanguage.json editors/language-
   DESTINATION share/dbc/editors COMPONENT compiler)
 install(FILES editors/dbc.bash DESTINATION share/bash-completion/completions RENAME dbc COMPONENT compiler)
 
+# The licence of each package, where Debian's policy wants it.
+foreach(component ${packed})
+  install(FILES LICENSE DESTINATION share/doc/dbc-${component} RENAME copyright COMPONENT ${component})
+endforeach()
+# The documents, laid out as in a checkout, so that links from one to another lead somewhere. Those to headers do by a link to
+# where headers are installed.
+set(documents share/doc/dbc-compiler)
+file(GLOB pages CONFIGURE_DEPENDS docs/*.md docs/*.svg docs/*.json)
+install(FILES ${pages} DESTINATION ${documents}/docs COMPONENT compiler)
+install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION ${documents} COMPONENT compiler)
+foreach(page dsl/REFERENCE.md dsl/Dyn.g4 editors/README.md codegen/MANIFEST.md driver/weights/MAPPING.md bench/README.md
+             bench/training/README.md cost/DeviceCost.h)
+  cmake_path(GET page PARENT_PATH folder)
+  install(FILES ${page} DESTINATION ${documents}/${folder} COMPONENT compiler)
+endforeach()
+install(DIRECTORY examples DESTINATION ${documents} COMPONENT compiler PATTERN __pycache__ EXCLUDE)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/links)
+file(CREATE_LINK ../../../../include ${PROJECT_BINARY_DIR}/links/include SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/links/include DESTINATION ${documents}/runtime COMPONENT compiler)
+install(DIRECTORY dsl/lib DESTINATION ${documents}/dsl COMPONENT compiler)
+
 # For builds that are not CMake's: `pkg-config --cflags --libs dbc-runtime`.
 string(JOIN " " numeric_flags ${DBC_NUMERIC_FLAGS})
 function(install_pkgconfig name component)
@@ -74,6 +95,8 @@ set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), libope
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "dbc-runtime (= ${PROJECT_VERSION}), dbc-cuda (= ${PROJECT_VERSION}), g++")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_RECOMMENDS "cmake, ninja-build, python3") # what the first example needs
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SUGGESTS "bash-completion, pkg-config")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "pkg-config")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SHLIBDEPS ON) # of ANTLR and libzip
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "what models compiled by dbc need: libraries and headers")
 set(CPACK_COMPONENT_MPI_DESCRIPTION "the library that trains models over the processes of MPI")

@@ -1,7 +1,7 @@
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
 # find_package(dbc [COMPONENTS runtime compiler cuda mpi]): all that is there where none is named. Of OPTIONAL_COMPONENTS
-# dbc_<component>_FOUND says whether they are.
+# dbc_<component>_FOUND says whether they are. Each is a Debian package, dbc-<component>.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/dbcRuntime.cmake)
@@ -18,6 +18,11 @@ endif()
 foreach(component ${dbc_FIND_COMPONENTS})
   if(dbc_FIND_REQUIRED_${component} AND NOT dbc_${component}_FOUND)
     set(dbc_FOUND FALSE)
-    set(dbc_NOT_FOUND_MESSAGE "its component `${component}` is not installed (Debian package dbc-${component})")
+    if(component MATCHES "^(runtime|compiler|cuda|mpi)$")
+      set(dbc_NOT_FOUND_MESSAGE "its component `${component}` is not installed (Debian package dbc-${component})")
+    else()
+      string(CONCAT dbc_NOT_FOUND_MESSAGE "it has no component `${component}`: its components are runtime (dbc::runtime, "
+        "dbc::runtime_io, dbc::trainer), compiler (dbc::dbc, dbc_add_model), cuda (headers) and mpi (dbc::mpi)")
+    endif()
   endif()
 endforeach()
