@@ -1,6 +1,7 @@
 """Batches, and their columns as arrays. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,10 +18,43 @@ class Batch(_dbc.Batch):
             raise CallError("a batch is made by the `batch` of an entry, or by the `columns` of a model")
         super().__init__(code)
         self._code = code
+        self._is_flat = False  # of arrays, which it borrows: their owners may change them
+        self._floats = {}  # arrays of numbers that were put into it, by (table, column)
 
     def nodes(self, data: str) -> list[Any]:
         """The objects that became nodes of a data type, in the order of gradients and of `columns`."""
         return self._objects(_number_of(self._code.described["datas"], data))
+
+
+    def _put(self, where, elements):
+        """Numbers for a column, in place of those that it has."""
+        (self._add_floats if self._is_flat else self._replace_floats)(*where, elements)
+        self._floats[where] = elements
+
+    def _others(self, given):
+        """What _as_before() needs of the columns that are not in `given`."""
+        return {where: elements.copy() if self._is_flat else elements
+                for where, elements in self._floats.items() if where not in given}
+
+    @contextlib.contextmanager
+    def _as_before(self, name, others, given, read):
+        """For as long as this is open the batch has the numbers that it had in the run of `name`: `others`, which _others() gave
+        then, and those that are `given`. read: the names of the columns that it reads. Raises CallError where another run has put
+        numbers in place of those of objects or lines, which are not kept."""
+        now = dict(self._floats)
+        for where in () if self._is_flat else now:
+            if where in read and where not in given and now[where] is not others.get(where):
+                raise CallError(f"the batch has been given another `{read[where]}` since `{name}` ran, whose gradients are wanted of "
+                                "it as it was: make a batch for each")
+        try:
+            for where, elements in {**(others if self._is_flat else {}), **given}.items():
+                if now.get(where) is not elements:
+                    self._put(where, elements)
+            yield
+        finally:
+            for where, elements in now.items():
+                if self._floats[where] is not elements:
+                    self._put(where, elements)
 
 
 def _number_of(named, name):
@@ -53,7 +87,7 @@ def _fill_column(batch, table, owner, name, values):
     kind = {"f32": "float32", "bool": "bool"}.get(elem, "int32")
     array = _elements(owner, name, values, kind)
     if kind == "float32":
-        batch._add_floats(table, number, array)
+        batch._put((table, number), array)
     elif kind == "bool":
         batch._add_bools(table, number, array.view("uint8"))
     else:
@@ -78,6 +112,7 @@ def columns(code, inputs, data, args):
     """A batch of flat arrays, see Model.columns."""
     batch = Batch(code)
     batch._begin_columns(inputs)
+    batch._is_flat = True
     for name, given in _dict_of("data", data).items():
         table = _number_of(code.described["datas"], name)
         given = _dict_of(name, given)

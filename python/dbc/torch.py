@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from typing import Any
 
 import numpy as np
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from . import _arrays, _names
 from ._arguments import of_kind, one_of
@@ -53,8 +55,10 @@ class Parameters(_Folder):
     """A model's parameters as those of PyTorch, in the same memory: what either side changes the other one has. float32, on the
     CPU. One object for each model: `parameters_of(model)`.
 
-    The model takes over what was changed before whatever it is used for next. It goes by the versions that PyTorch counts, so
-    what is written through `.data` or a NumPy view of a parameter is not seen before another change is.
+    The model takes over what was changed before whatever it is used for next. It goes by the versions that PyTorch counts, and a
+    step of any torch.optim.Optimizer that has a parameter counts as a change of it: those with fused=True, and ones that write
+    through `.data`, count nothing themselves. What else is written through `.data` or a NumPy view of a parameter is not seen
+    before another change is.
 
     PyTorch may register other tensors in place of these, as `torch.func.functional_call`, `load_state_dict(assign=True)` and
     parametrizations do. A module of `as_function` then computes with those, and has gradients of them; each run puts them into the
@@ -74,17 +78,28 @@ class Parameters(_Folder):
         self._memory, self._views = memory, list(views.values())
         self._versions = self._versions_now()
         self._places = {path: (numbers[path], each.data_ptr(), each.shape) for path, each in memory.items()}
+        _ALL.add(self)
 
     def __deepcopy__(self, memo):
         """Parameters in memory of their own. Modules that have them run the same model, with these in place of its own."""
         made = memo[id(self)] = self.__class__.__new__(self.__class__)
-        made.__dict__.update(copy.deepcopy(self._of_copy(), memo))
+        made.__setstate__(copy.deepcopy(self._of_copy(), memo))
         return made
 
     def _of_copy(self):
         return {**vars(self), "_memory": None, "_views": [], "_versions": []}
 
     __getstate__ = _of_copy
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        _ALL.add(self)
+
+    def _count_change(self, held):
+        """Counts a change of those of the parameters whose ids are in `held`."""
+        for tensor in {id(each): each for each in (*self._views, *self.parameters())}.values():
+            if id(tensor) in held:
+                torch.autograd.graph.increment_version(tensor)
 
     def _versions_now(self):
         return [each._version for each in self._views]
@@ -137,6 +152,19 @@ class Parameters(_Folder):
             self._views.append(tensor)
 
 
+_ALL: weakref.WeakSet[Parameters] = weakref.WeakSet()  # those of copies too
+
+
+def _count_step(optimizer, *_):
+    """Behind each step of an optimizer of PyTorch's: not every one counts what it changes."""
+    held = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+    for parameters in tuple(_ALL):
+        parameters._count_change(held)
+
+
+register_optimizer_step_post_hook(_count_step)
+
+
 def parameters_of(model: Model | Entry) -> Parameters:
     """The `Parameters` of a model, or of that which an entry belongs to: the same ones each time."""
     if not isinstance(model, Entry):
@@ -166,10 +194,11 @@ class _Run(torch.autograd.Function):
         return result
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, *cotangents):
         tensors, run = ctx.saved_tensors, ctx.run
-        named, factor = run.backward(tensors[:run.count], tensors[run.count:], cotangents[0])
+        if torch.is_grad_enabled():  # else what comes of these gradients would count as a constant
+            raise CallError(f"`{run.function.entry.name}` has no second derivatives, for which create_graph=True asks")
+        named, factor = run.backward(tensors[:run.count], cotangents[0])
         names = [*run.function.params._places, *(run.function._gradients.get(name) for name in run.inputs)]
         return (None, *(_tensor(named[name]) * factor if needed and name in named else None
                         for name, needed in zip(names, ctx.needs_input_grad[1:])))
@@ -181,20 +210,43 @@ def _refuse_changed(entry, version):
         raise CallError(f"the weights have been changed since `{entry.name}` ran, whose gradients are wanted of them as they were")
 
 
-class _LossRun:
-    """One run of a loss and its gradients."""
+class _RunOf:
+    """What belongs to one run of a function, and to its gradients."""
 
     differentiable = True
 
     def __init__(self, function, batch, inputs):
         self.function, self.batch, self.inputs, self.count = function, batch, inputs, len(function.params._places)
-        self.gradients = None
+
+    def _begin(self, params, values, computes_again):
+        """What stands for weights in the run; the batch has its tensors then. `computes_again`: _again() will be called."""
+        function, version = self.function, self.function.entry._loaded.version()
+        substitutes = function.params._substitutes(params)
+        given = function._elements(self.inputs, values)
+        for where, elements in given.items():
+            self.batch._put(where, elements)
+        if computes_again:
+            self.version, self.given, self.others = version, given, self.batch._others(given)
+        return substitutes
+
+    def _again(self, loss, params, cotangent, weights, dropout):
+        """The gradients by name, of a run with the weights and the numbers that the first one had. cotangent: by column."""
+        function = self.function
+        _refuse_changed(function.entry, self.version)
+        substitutes = function.params._substitutes(params)
+        read = {where: name for name, where in function._columns.items()}
+        with self.batch._as_before(function.entry.name, self.others, {**self.given, **cotangent}, read):
+            return loss._value_and_grad(self.batch, weights, dropout, substitutes)[2]
+
+
+class _LossRun(_RunOf):
+    """One run of a loss and its gradients."""
+
+    gradients = None
 
     def forward(self, params, values, gradients):
         f = self.function
-        substitutes = f.params._substitutes(params)
-        f._fill(self.batch, self.inputs, values)
-        self.version = f.entry._loaded.version()
+        substitutes = self._begin(params, values, gradients and f.reduction == "none")
         self.dropout = f.entry._loaded.next_dropout() if f.training else None
         if f.reduction == "none" or not gradients:
             result = f.entry._call(self.batch, self.dropout, substitutes)
@@ -204,40 +256,31 @@ class _LossRun:
         losses = torch.from_numpy((result[0] if isinstance(result, tuple) else result).copy())
         return losses if f.reduction == "none" else losses.mean() if f.reduction == "mean" else losses.sum()
 
-    def backward(self, params, values, cotangent):
+    def backward(self, params, cotangent):
         """(gradients by name, what each of them is multiplied by)."""
         f = self.function
         if self.gradients is not None:  # of the sum
             return self.gradients, cotangent / max(len(self.batch), 1) if f.reduction == "mean" else cotangent
         # Each loss has a factor of its own, known only now: computed again.
-        _refuse_changed(f.entry, self.version)
-        f._fill(self.batch, self.inputs, values)
         weights = _arrays.elements(cotangent.contiguous(), "float32")
-        _, _, gradients, _ = f.entry._value_and_grad(self.batch, weights, self.dropout, f.params._substitutes(params))
-        return gradients, 1
+        return self._again(f.entry, params, {}, weights, self.dropout), 1
 
 
-class _EntryRun:
+class _EntryRun(_RunOf):
     """One run of an entry, with a loss that gives the gradient of what its result is multiplied by."""
 
     def __init__(self, function, batch, inputs):
-        self.function, self.batch, self.inputs, self.count = function, batch, inputs, len(function.params._places)
+        super().__init__(function, batch, inputs)
         self.differentiable = function.vjp is not None
 
-    def forward(self, params, values, _):
-        f = self.function
-        substitutes = f.params._substitutes(params)
-        f._fill(self.batch, self.inputs, values)
-        self.version = f.entry._loaded.version()
-        return _as_tensors(f.entry._call(self.batch, None, substitutes))
+    def forward(self, params, values, gradients):
+        substitutes = self._begin(params, values, gradients and self.differentiable)
+        return _as_tensors(self.function.entry._call(self.batch, None, substitutes))
 
-    def backward(self, params, values, cotangent):
+    def backward(self, params, cotangent):
         f = self.function
-        _refuse_changed(f.entry, self.version)
-        f._fill(self.batch, [*self.inputs, f._cotangent], [*values, cotangent])
         weights = np.ones(len(self.batch), np.float32)
-        _, _, named, _ = f.vjp._value_and_grad(self.batch, weights, None, f.params._substitutes(params))
-        return named, 1
+        return self._again(f.vjp, params, f._elements([f._cotangent], [cotangent]), weights, None), 1
 
 
 def _as_tensors(result):
@@ -264,10 +307,11 @@ class Function(torch.nn.Module):
         self.entry, self.vjp, self.reduction = entry, vjp, reduction
         self._name_inputs()
 
-    def forward(self, inputs: Any, **tensors: torch.Tensor) -> torch.Tensor:
+    @torch.compiler.disable  # it would trace into objects of the extension
+    def forward(self, inputs: Any, /, **tensors: torch.Tensor) -> torch.Tensor:
         """inputs: as the entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
         each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
-        arguments (`y=..`: a row for each input); they replace what the batch has. Raises InputError where inputs do not fit the
+        arguments (`y=..`: a row for each input); they replace what the batch has, for later runs too. Raises InputError where inputs do not fit the
         model, and CallError for tensors that are not called or shaped so, or whose gradients the model does not have."""
         batch = self.entry.batch(inputs)
         registered = self.params()
@@ -329,14 +373,15 @@ class Function(torch.nn.Module):
         if wants_gradients and value.requires_grad and name not in self._gradients:
             raise CallError(f"the model has no gradient of `{name}`: name it in `gradients` of dbc.load, or give `{name}.detach()`")
 
-    def _fill(self, batch, names, values):
-        """Puts tensors into the batch in place of what it has."""
+    def _elements(self, names, values):
+        """The numbers of tensors, by the columns that they go into."""
+        found = {}
         for name, value in zip(names, values):
             try:
-                elements = _arrays.elements(value, "float32").reshape(-1)
+                found[self._columns[name]] = _arrays.elements(value, "float32").reshape(-1)
             except (TypeError, ValueError) as error:
                 raise CallError(f"`{name}`: {error}") from None
-            batch._replace_floats(*self._columns[name], elements)
+        return found
 
     def extra_repr(self):
         return repr(self.entry)
