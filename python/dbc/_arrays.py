@@ -11,13 +11,13 @@ def elements(values, kind):
     ragged lists.
     """
     if isinstance(values, np.ma.MaskedArray):
-        raise TypeError("is an array without a mask, not a masked one")
+        raise TypeError("expected an array without a mask, found a masked one")
     array = np.asarray(values.detach() if hasattr(values, "detach") else values)
     if array.size == 0 and array.dtype == np.float64:
         array = array.astype(kind)  # what NumPy makes of []
     allowed = {"float32": "fiu", "int32": "iu", "bool": "b"}[kind]
     if array.dtype.kind not in allowed:
-        raise TypeError(f"is an array of {kind}, not of {array.dtype}")
+        raise TypeError(f"expected an array of {kind}, found one of {array.dtype}")
     if kind == "int32" and array.dtype != np.int32 and array.size:
         if array.min() < _INT32.min or array.max() > _INT32.max:
             raise ValueError("an integer is outside the 32 bits that it has")
@@ -34,7 +34,7 @@ def bytes_of(values):
     if array.size == 0 and array.dtype == np.float64:
         array = array.astype(np.uint8)  # what NumPy makes of []
     if array.dtype.kind not in "biu":
-        raise TypeError(f"is an array of uint8 or bool, not of {array.dtype}")
+        raise TypeError(f"expected an array of uint8 or bool, found one of {array.dtype}")
     if array.size and array.dtype.kind != "b" and (array.min() < 0 or array.max() > 255):
         raise ValueError("a number is outside 0..255")
     return np.require(array, np.uint8, "C").reshape(array.shape)

@@ -24,7 +24,7 @@ class InputError(Error, ValueError):
     input: its number in the batch, or None; node: the node's number in its input, or None; object: the node itself, where the
     batch was made of objects; field: the name of the field or argument, or "".
     Where a run raises it: errors: the errors of all inputs that failed, this one first; result: the results, with zeros, empty
-    lists and None for nodes for those inputs.
+    lists and None for nodes for those inputs. What is pickled, as by multiprocessing, has neither objects nor a result.
     """
 
     code = "bad_input"
@@ -37,6 +37,9 @@ class InputError(Error, ValueError):
         self.object = object
         self.result = None
         self._others = ()
+
+    def __reduce__(self):
+        return type(self), (str(self), self.input, self.node, self.field), {"_others": self._others}
 
     @property
     def errors(self):

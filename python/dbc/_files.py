@@ -21,6 +21,20 @@ def path_of(path: AnyPath) -> bytes:
     return made
 
 
+def refuse_name(text: str | bytes) -> None:
+    """Raises CallError where a text that is to be JSON lines is the name of a file: one that is there, or that ends in `.jsonl`."""
+    start = text[:4096].lstrip()
+    line, end, brace = ("\n", ".jsonl", "{") if isinstance(text, str) else (b"\n", b".jsonl", b"{")
+    if not start or start.startswith(brace) or len(text) > 4096 or line in text:
+        return
+    try:
+        is_name = text.endswith(end) or os.path.isfile(text)
+    except ValueError:  # no name of a file at all
+        is_name = False
+    if is_name:
+        raise CallError(f"{text!r} is no JSON lines, but the name of a file: `pathlib.Path({os.fsdecode(text)!r})` is what stands in it")
+
+
 def _error(path, error):
     return FileError(f"{path.decode('utf-8', 'backslashreplace')}: {error.strerror}")
 

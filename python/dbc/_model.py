@@ -33,8 +33,8 @@ _COUNTS = (0, 2**31 - 1, "0 to 2**31 - 1")
 class Entry(_dbc.Entry):
     """An entry or loss of a model: call it with inputs.
 
-    Inputs are a `Batch`, a sequence of objects (of an entry with one argument these are the argument, else tuples or dicts of
-    the arguments), JSON lines in a string or bytes, or the path of a file of these (a `pathlib.Path`).
+    Inputs are a `Batch`, a sequence of objects (of an entry with one argument these are the argument, else tuples of the arguments,
+    of any entry dicts of them by name), JSON lines in a string or bytes, or the path of a file of these (a `pathlib.Path`).
     """
 
     def __init__(self, code, loaded, number, mode):
@@ -61,7 +61,7 @@ class Entry(_dbc.Entry):
         return self._call(inputs, None, None)
 
     def batch(self, inputs: Any) -> _batches.Batch:
-        """Makes a batch of inputs, to be run more than once."""
+        """Makes a batch of inputs, to be run more than once. What is wrong with one of them, its runs say."""
         return self._batch(inputs)
 
     def value_and_grad(self, inputs: Any, weights: ArrayLike | None = None) -> tuple[float, Gradients]:
@@ -163,7 +163,7 @@ class Model:
             try:
                 arrays[name] = _arrays.elements(weights[name], "float32")
             except (TypeError, ValueError) as error:
-                wrong.append(f"`{name}` {error}")
+                wrong.append(f"`{name}`: {error}")
                 continue
             if arrays[name].shape != shape:
                 wrong.append(f"`{name}` has the shape {list(arrays[name].shape)}, not {list(shape)}")

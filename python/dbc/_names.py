@@ -2,6 +2,11 @@
 import keyword
 
 
+def a(name):
+    """A name in quotes, with its article."""
+    return f"{'an' if name[:1] in tuple('AEIOUaeiou') else 'a'} `{name}`"
+
+
 def reserved(cls):
     """The names that a class has for itself, those of its objects included, which its annotations list."""
     return {*dir(cls), *cls.__annotations__}

@@ -38,22 +38,22 @@ def _checker(model, constructor, name, field, bases):
         raise InputError(f"{model}: {constructor}: field `{name}`: {what}", field=name)
 
     def check(value):
-        kind = f"`{type(value).__name__}`"
+        found = f"found {_names.a(type(value).__name__)}"
         if elem == "node":
             if not isinstance(value, bases[field["data"]]):
                 other = hasattr(type(value), "_is_dbc_node") and not isinstance(value, tuple(bases))
                 of = f" of a model `{type(value).__module__}` with other data types" if other else ""
-                wrong(f"is a `{bases[field['data']].__name__}`, not a {kind}{of}")
+                wrong(f"expected {_names.a(bases[field['data']].__name__)}, {found}{of}")
         elif elem == "bool":
             if not type(value).__name__.startswith("bool"):
-                wrong(f"is a `bool`, not a {kind}")
+                wrong(f"expected a bool, {found}")
         elif elem == "f32":
             if isinstance(value, (bool, str)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
-                wrong(f"is a number, not a {kind}")
+                wrong(f"expected a number, {found}")
             if type(value) in (int, float) and _MOST <= abs(value) < float("inf"):
                 wrong("a number is outside the 32 bits that it has")
         elif isinstance(value, bool) or not hasattr(value, "__index__"):
-            wrong(f"is an integer, not a {kind}")
+            wrong(f"expected an {f'index[{bound}]' if elem == 'index' else 'int'}, {found}")
         elif elem == "index" and not 0 <= value.__index__() < bound:
             wrong(f"index {value} is outside 0..{bound - 1}")
         elif not -(2**31) <= value.__index__() < 2**31:

@@ -32,8 +32,9 @@ public:
   FilledBatch(const FilledBatch &) = delete;
   FilledBatch &operator=(const FilledBatch &) = delete;
 
-  /// Fills it with one input for each element of `inputs`, for an entry: of one argument that argument, of
-  /// several a tuple or a dict. Throws InputError where an object does not fit the model.
+  /// Fills it with one input for each element of `inputs`, for an entry: of one argument that argument, else
+  /// a tuple or a dict. An object that does not fit the model is an input with an error, which its run
+  /// gives.
   void fill_with_objects(int32_t entry, nb::handle inputs);
   /// Fills it with the lines of a text. A line that is wrong is an input with an error, which its run gives.
   void fill_with_lines(int32_t entry, std::string_view text);

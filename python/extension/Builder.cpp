@@ -45,10 +45,21 @@ NodeNumbers::Item &NodeNumbers::of(PyObject *object) {
 
 // --- errors ----------------------------------------------------------------------------------------------
 
+/// What is wrong with an input.
+struct Builder::Refusal {
+  Status status;
+};
+
 void Builder::refuse(const Slot &slot, const std::string &what) {
-  Status status = batch_.describe(dbc::Code::bad_input, slot.table, slot.row, slot.column, what);
-  raise_if_failed(status, slot.object != nullptr ? nb::handle(slot.object) : nb::handle(nb::none()));
-  throw std::logic_error("a refusal is no failure");
+  Status status = batch_.describe(dbc::Code::bad_input, slot.table, slot.row, slot.column, "");
+  if (!positions_.empty()) {
+    status.message.resize(status.message.size() - 2); // ": "
+    for (const Py_ssize_t position : positions_)
+      status.message += "[" + std::to_string(position) + "]";
+    status.message += ": ";
+  }
+  status.message += what;
+  throw Refusal{std::move(status)};
 }
 
 /// What Python code that was called has raised becomes the error of the slot, if it is about the value.
@@ -69,8 +80,18 @@ static void forget(PyObject *kind) {
   PyErr_Clear();
 }
 
-static std::string class_name(nb::handle value) {
-  return std::string("`") + Py_TYPE(value.ptr())->tp_name + "`";
+/// A name in quotes, with its article.
+static std::string a(const std::string &name) {
+  return (std::strchr("AEIOUaeiou", name[0]) != nullptr ? "an `" : "a `") + name + "`";
+}
+
+/// "found a `str`"
+static std::string found(nb::handle value) { return "found " + a(Py_TYPE(value.ptr())->tp_name); }
+
+/// The same, with the size of what has one.
+static std::string found_sized(nb::handle value) {
+  const bool has_size = PyTuple_Check(value.ptr()) || PyList_Check(value.ptr());
+  return found(value) + (has_size ? " of " + std::to_string(PySequence_Size(value.ptr())) : "");
 }
 
 /// Whether an object that is no node of the model is one of another.
@@ -95,14 +116,17 @@ static std::string unknown_name(nb::handle dict, const std::vector<std::string> 
 
 // --- values ----------------------------------------------------------------------------------------------
 
-int32_t Builder::read_int(nb::handle value, const Slot &slot) {
-  if (PyBool_Check(value.ptr()))
-    refuse(slot, "is an integer, not a `bool`");
-  nb::object whole =
-      PyLong_CheckExact(value.ptr()) ? nb::borrow(value) : nb::steal(PyNumber_Index(value.ptr()));
+int32_t Builder::read_int(const TypeInfo &type, nb::handle value, const Slot &slot) {
+  nb::object whole;
+  if (PyLong_CheckExact(value.ptr()))
+    whole = nb::borrow(value);
+  else if (!PyBool_Check(value.ptr()))
+    whole = nb::steal(PyNumber_Index(value.ptr()));
   if (!whole.is_valid()) {
     forget(PyExc_TypeError);
-    refuse(slot, "is an integer, not a " + class_name(value));
+    const bool is_index = type.elem == Elem::Index;
+    refuse(slot, "expected an " + (is_index ? "index[" + std::to_string(type.bound) + "]" : "int") + ", " +
+                     found(value));
   }
   int overflow = 0;
   const long number = PyLong_AsLongAndOverflow(whole.ptr(), &overflow);
@@ -123,7 +147,7 @@ float Builder::read_float(nb::handle value, const Slot &slot) {
   const PyNumberMethods *methods = Py_TYPE(value.ptr())->tp_as_number;
   const bool is_number = methods != nullptr && (methods->nb_float != nullptr || methods->nb_index != nullptr);
   if (PyBool_Check(value.ptr()) || !is_number)
-    refuse(slot, "is a number, not a " + class_name(value));
+    refuse(slot, "expected a number, " + found(value));
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1 && PyErr_Occurred())
     refuse_raised(slot);
@@ -137,11 +161,12 @@ int32_t Builder::node_number(nb::handle object, int32_t target, const Slot &slot
   const Constructor *constructor = filled_.code().constructor_of(object.ptr());
   if (constructor == nullptr || constructor->data != target) {
     const ModelInfo &info = filled_.code().info();
-    refuse(slot,
-           "is a `" + info.datas[target].name + "`, not a " + class_name(object) +
-               (constructor != nullptr  ? " of `" + info.datas[constructor->data].name + "`"
-                : is_other_node(object) ? " of a model `" + module_of(object) + "` with other data types"
-                                        : ""));
+    std::string of;
+    if (constructor == nullptr && is_other_node(object))
+      of = " of a model `" + module_of(object) + "` with other data types";
+    else if (constructor != nullptr && info.datas[constructor->data].constructors.size() > 1)
+      of = " of `" + info.datas[constructor->data].name + "`";
+    refuse(slot, "expected " + a(info.datas[target].name) + ", " + found_sized(object) + of);
   }
   const int32_t number = batch_.add_node(target, constructor->number);
   if (number < 0)
@@ -157,12 +182,12 @@ void Builder::write_scalar(const TypeInfo &type, nb::handle value, const Slot &s
   switch (type.elem) {
   case Elem::Index:
   case Elem::Int: {
-    const int32_t number = read_int(value, slot);
+    const int32_t number = read_int(type, value, slot);
     return depth == 0 ? batch_.set_int(slot.table, slot.row, slot.column, number) : batch_.push_int(number);
   }
   case Elem::Bool: {
     if (!PyBool_Check(value.ptr()) && std::strncmp(Py_TYPE(value.ptr())->tp_name, "numpy.bool", 10) != 0)
-      refuse(slot, "is a `bool`, not a " + class_name(value));
+      refuse(slot, "expected a bool, " + found(value));
     const bool is_true = PyObject_IsTrue(value.ptr()) == 1;
     return depth == 0 ? batch_.set_bool(slot.table, slot.row, slot.column, is_true)
                       : batch_.push_bool(is_true);
@@ -270,7 +295,7 @@ void Builder::write_tensor(const TypeInfo &type, nb::handle value, const Slot &s
   if (!buffer.convert(value, type.elem))
     refuse_raised(slot);
   if (!has_shape(buffer, 0, type.extents))
-    refuse(slot, "has the shape " + shape_of(type.extents) + ", not " + shape_of(buffer, 0));
+    refuse(slot, "expected the shape " + shape_of(type.extents) + ", found " + shape_of(buffer, 0));
   const auto size = static_cast<size_t>(type.size());
   if (depth > 0)
     push(batch_, buffer, type.elem, 1, size);
@@ -291,9 +316,9 @@ bool Builder::write_array(const TypeInfo &element, nb::handle value, const Slot 
   if (!buffer.convert(value, element.elem))
     refuse_raised(slot);
   if (buffer.axes() < 1 || !has_shape(buffer, 1, element.extents))
-    refuse(slot, buffer.axes() < 1 ? std::string("is a list")
-                                   : "an element has the shape " + shape_of(element.extents) + ", not " +
-                                         shape_of(buffer, 1));
+    refuse(slot, buffer.axes() < 1 ? "expected a list, " + found(value)
+                                   : "expected elements of the shape " + shape_of(element.extents) +
+                                         ", found " + shape_of(buffer, 1));
   push(batch_, buffer, element.elem, static_cast<size_t>(buffer.extent(0)),
        static_cast<size_t>(element.size()));
   return true;
@@ -309,12 +334,14 @@ void Builder::write_list(const TypeInfo &type, int32_t component, nb::handle val
       items = nb::steal(PySequence_Fast(value.ptr(), ""));
     if (!items.is_valid()) {
       forget(PyExc_TypeError);
-      refuse(slot, "is a list, not a " + class_name(value));
+      refuse(slot, "expected a list, " + found(value));
     }
+    positions_.push_back(0);
     // What is called for an element may change the list.
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); positions_.back() = ++i)
       write(type.elements[0], component, nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)), slot,
             depth + 1);
+    positions_.pop_back();
   }
   batch_.close_list();
 }
@@ -343,9 +370,10 @@ void Builder::write(const TypeInfo &type, int32_t component, nb::handle value, c
   if (!of_part.is_valid()) {
     forget(PyExc_AttributeError);
     const std::string what = type.form == TypeInfo::Form::Record
-                                 ? "a `" + type.name + "` with `" + type.names[part] + "`"
+                                 ? a(type.name) + " with `" + type.names[part] + "`"
                                  : "a tuple of " + std::to_string(type.elements.size());
-    refuse(slot, "is " + what + ", not a " + class_name(value));
+    refuse(slot,
+           "expected " + what + ", " + found_sized(value) + (PyDict_Check(value.ptr()) ? " without it" : ""));
   }
   write(type.elements[part], component, of_part, slot, depth);
 }
@@ -365,7 +393,7 @@ void Builder::fill_nodes() {
       nb::object value =
           nb::borrow(*reinterpret_cast<PyObject **>(reinterpret_cast<char *>(node.object) + slot.offset));
       if (value.is_valid()) // else the field is not given
-        write(info.fields[f].type, 0, value, {constructor.data, node.row, slot.column, node.object}, 0);
+        write(info.fields[f].type, 0, value, {constructor.data, node.row, slot.column}, 0);
     }
   }
 }
@@ -374,21 +402,45 @@ void Builder::add_argument(int32_t entry, const ArgInfo &arg, int32_t component,
   const int32_t count = arg.type.components();
   reads_again_ = count > 1;
   for (int32_t i = 0; i < count; ++i)
-    write(arg.type, i, value,
-          {batch_.args(), batch_.inputs() - 1, batch_.arg_column(entry, component + i), nullptr}, 0);
+    write(arg.type, i, value, {batch_.args(), batch_.inputs() - 1, batch_.arg_column(entry, component + i)},
+          0);
 }
 
 void Builder::add_input(int32_t entry, nb::handle input) {
-  const EntryInfo &info = filled_.code().info().entries[entry];
   numbers_.clear();
-  batch_.begin_input();
-  const Slot whole{batch_.args(), batch_.inputs() - 1, -1, nullptr};
-  const bool is_dict = info.args.size() > 1 && PyDict_Check(input.ptr());
+  const int32_t number = batch_.begin_input();
+  try {
+    read_input(filled_.code().info().entries[entry], entry, input);
+  } catch (Refusal &refusal) {
+    pending_.clear();
+    positions_.clear();
+    for (int32_t depth = 0; depth < kMaxListDepth; ++depth) // as many as may be open; others are nothing
+      batch_.close_list();
+    batch_.fail(number, std::move(refusal.status));
+  }
+}
+
+/// Whether an input is a dict of arguments: not that which is the only argument, a record.
+static bool is_by_name(const EntryInfo &info, nb::handle input) {
+  if (!PyDict_Check(input.ptr()) || info.args.size() != 1 || info.args[0].type.form != TypeInfo::Form::Record)
+    return PyDict_Check(input.ptr());
+  const std::vector<std::string> &fields = info.args[0].type.names;
+  return PyDict_Size(input.ptr()) == 1 &&
+         PyDict_GetItemString(input.ptr(), info.args[0].name.c_str()) != nullptr &&
+         std::find(fields.begin(), fields.end(), info.args[0].name) == fields.end();
+}
+
+void Builder::read_input(const EntryInfo &info, int32_t entry, nb::handle input) {
+  const Slot whole{batch_.args(), batch_.inputs() - 1, -1};
+  const bool is_dict = is_by_name(info, input);
   const bool is_tuple = info.args.size() != 1 && PyTuple_Check(input.ptr());
   if (info.args.size() != 1 && !is_dict &&
       !(is_tuple && static_cast<size_t>(PyTuple_GET_SIZE(input.ptr())) == info.args.size()))
-    refuse(whole, "`" + info.name + "` takes a tuple of its " + std::to_string(info.args.size()) +
-                      " arguments, or a dict, not a " + class_name(input));
+    refuse(whole,
+           (info.args.empty() ? "expected an empty tuple or dict, as `" + info.name + "` has no arguments, "
+                              : "expected a tuple of the " + std::to_string(info.args.size()) +
+                                    " arguments of `" + info.name + "`, or a dict of them, ") +
+               found_sized(input));
   int32_t component = 0;
   size_t named = 0;
   for (size_t a = 0; a < info.args.size(); ++a) {

@@ -34,16 +34,18 @@ private:
 /// Where in a batch a value goes.
 struct Slot {
   int32_t table, row, column;
-  PyObject *object; ///< the node, borrowed; null: an argument
 };
 
 class Builder {
 public:
   explicit Builder(FilledBatch &filled) : filled_(filled), batch_(filled.batch) {}
-  /// One input of an entry; throws InputError.
+  /// One input of an entry. What is wrong with it is its status in the batch; what Python code that is called
+  /// raises, but for mistakes in values, goes on.
   void add_input(int32_t entry, nb::handle input);
 
 private:
+  struct Refusal;
+  void read_input(const EntryInfo &info, int32_t entry, nb::handle input);
   void add_argument(int32_t entry, const ArgInfo &arg, int32_t component, nb::handle value);
   void fill_nodes();
   /// One component, in flatten order, of a value of a type; `depth` lists are open around it.
@@ -53,7 +55,7 @@ private:
   void write_list(const TypeInfo &type, int32_t component, nb::handle value, const Slot &slot, int32_t depth);
   bool write_array(const TypeInfo &element, nb::handle value, const Slot &slot);
   int32_t node_number(nb::handle object, int32_t target, const Slot &slot);
-  int32_t read_int(nb::handle value, const Slot &slot);
+  int32_t read_int(const TypeInfo &type, nb::handle value, const Slot &slot);
   float read_float(nb::handle value, const Slot &slot);
   [[noreturn]] void refuse(const Slot &slot, const std::string &what);
   [[noreturn]] void refuse_raised(const Slot &slot);
@@ -66,8 +68,9 @@ private:
     const Constructor *constructor;
     int32_t row;
   };
-  std::vector<Pending> pending_; ///< nodes whose fields are not yet read
-  bool reads_again_ = false;     ///< an argument of several components is read once for each
+  std::vector<Pending> pending_;      ///< nodes whose fields are not yet read
+  std::vector<Py_ssize_t> positions_; ///< in the lists around what is written, the outermost first
+  bool reads_again_ = false;          ///< an argument of several components is read once for each
 };
 
 } // namespace dbc::python

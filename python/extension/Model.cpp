@@ -136,6 +136,8 @@ nb::object Entry::batch_of(nb::handle inputs) const {
   if (PyErr_Occurred() != nullptr)
     throw nb::python_error();
   if (begin != nullptr) {
+    if (text.is(inputs))
+      nb::module_::import_("dbc._files").attr("refuse_name")(text);
     filled.fill_with_lines(number_, std::string_view(begin, static_cast<size_t>(size)));
   } else {
     filled.fill_with_objects(number_, inputs);

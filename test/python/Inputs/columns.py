@@ -48,10 +48,10 @@ for changes, message in [
     (dict(begin=[0, 4]), "`begin` has a number for each input, and one more"),
     (dict(kind=[0, 0, 1]), "`kind` has a number for each node"),
     (dict(kind=[0, 0, 300, 0]), "Tree: `kind`: a number is outside 0..255"),
-    (dict(kind=["a"] * 4), "Tree: `kind`: is an array of uint8 or bool, not of <U1"),
-    (dict(left=[0.5] * 4), "Tree: `left`: is an array of int32, not of float64"),
+    (dict(kind=["a"] * 4), "Tree: `kind`: expected an array of uint8 or bool, found one of <U1"),
+    (dict(left=[0.5] * 4), "Tree: `left`: expected an array of int32, found one of float64"),
     (dict(left=[0, 0, 2**40, 0]), "Tree: `left`: an integer is outside the 32 bits that it has"),
-    (dict(x=[1j] * 16), "Tree: `x`: is an array of float32, not of complex128"),
+    (dict(x=[1j] * 16), "Tree: `x`: expected an array of float32, found one of complex128"),
     (dict(y=[1]), "Tree has no column `y`; it has `x`, `left`, `right`"),
     (dict(args={"u": [1]}), "arguments has no column `u`; it has `t`, `g`, `y`"),
 ]:

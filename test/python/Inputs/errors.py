@@ -2,12 +2,24 @@
 import inspect
 import os
 import pathlib
+import pickle
 import sys
 
 import common
 import dbc
 import numpy as np
 from common import raises
+
+
+
+def raised(use):
+    """The InputError of a use."""
+    try:
+        use()
+    except dbc.InputError as error:
+        return error
+    raise AssertionError
+
 
 scratch = sys.argv[1]
 tree = common.model("tree")
@@ -127,11 +139,11 @@ with raises(TypeError, "Leaf.__init__() got an unexpected keyword argument 'wrd'
 with raises(TypeError, "`Tree` is a data type: a node is made by one of its constructors"):
     m.Tree()
 for value, what in [(20, "index 20 is outside 0..19"), (-1, "index -1 is outside 0..19"), (10**30, f"index {10**30} is outside 0..19"),
-                    ("3", "is an integer, not a `str`"), (True, "is an integer, not a `bool`"), (1.0, "is an integer, not a `float`"),
-                    (None, "is an integer, not a `NoneType`")]:
+                    ("3", "expected an index[20], found a `str`"), (True, "expected an index[20], found a `bool`"), (1.0, "expected an index[20], found a `float`"),
+                    (None, "expected an index[20], found a `NoneType`")]:
     with raises(dbc.InputError, "tree: Leaf: field `word`: " + what, field="word", input=None, node=None, code="bad_input"):
         Leaf(word=value)
-with raises(dbc.InputError, "tree: Node: field `left`: is a `Tree`, not a `int`", field="left"):
+with raises(dbc.InputError, "tree: Node: field `left`: expected a `Tree`, found an `int`", field="left"):
     Node(left=3)
 assert isinstance(Leaf(np.int64(3)), m.Tree) and repr(Node(left=Leaf(3))) == "Node(left=<Leaf>)"
 
@@ -139,8 +151,8 @@ assert isinstance(Leaf(np.int64(3)), m.Tree) and repr(Node(left=Leaf(3))) == "No
 bad = Leaf(word=1)
 good = Node(left=Leaf(1), right=Leaf(2))
 where = "tree: input 1: Tree node 2 (Leaf): field `word`: "
-for value, what in [("x", "is an integer, not a `str`"), (False, "is an integer, not a `bool`"), (2**31, "an integer is outside the 32 bits that it has"),
-                    (-(10**40), "an integer is outside the 32 bits that it has"), ([1], "is an integer, not a `list`"), (20, "index 20 is outside 0..19"),
+for value, what in [("x", "expected an index[20], found a `str`"), (False, "expected an index[20], found a `bool`"), (2**31, "an integer is outside the 32 bits that it has"),
+                    (-(10**40), "an integer is outside the 32 bits that it has"), ([1], "expected an index[20], found a `list`"), (20, "index 20 is outside 0..19"),
                     (np.int64(-1), "index -1 is outside 0..19")]:
     bad.word = value
     with raises(dbc.InputError, where + what, input=1, node=2, field="word", object=bad):
@@ -162,6 +174,13 @@ except dbc.InputError as error:
 else:
     raise AssertionError
 
+# An error goes from process to process, as those of multiprocessing do; nodes stay where they are.
+for error in (raised(lambda: m.code([good, bad, loop, good])), raised(lambda: Leaf(word="x")), raised(lambda: m.code([3]))):
+    got = pickle.loads(pickle.dumps(error))
+    assert type(got) is dbc.InputError and [str(each) for each in got.errors] == [str(each) for each in error.errors]
+    assert [(each.input, each.node, each.field) for each in got.errors] == [(each.input, each.node, each.field) for each in error.errors]
+    assert got.object is None and got.result is None and got.code == "bad_input"
+
 # Where they give a node it is None: number 0 is another input's.
 with open(scratch + "/itself.dyn", "w") as file:
     file.write("model itself; data T(word: index[3]); param E: f32[3]; entry e(t: T) -> (T, f32) { (t, E[t.word]) }")
@@ -179,14 +198,16 @@ for inputs, wanted in [([one, two, one], [one, None, one]), (line % 1 + line % 9
 
 # Inputs that are none.
 f = dbc.load(common.model("fields"))
-with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `Token` of a model `fields` with other data types", input=0, field="t", node=None):
+with raises(dbc.InputError, "tree: input 0: argument `t`: expected a `Tree`, found a `Token` of a model `fields` with other data types", input=0, field="t", node=None):
     m.code([f.Token(word=1)])
-with raises(dbc.InputError, "fields: input 0: argument `o`: is a `Other`, not a `Token` of `Token`"):
+with raises(dbc.InputError, "fields: input 0: argument `o`: expected an `Other`, found a `Token`"):
     f.word([f.Token(word=1)])
+with raises(dbc.InputError, "fields: input 0: argument `t`: expected a `Token`, found a `B` of `Other`"):
+    f.load([f.B(a=1)])
 for wrong in (3, None, good):
     with raises(TypeError, "a batch is a sequence of inputs"):
         m.code(wrong)
-with raises(dbc.InputError, "tree: input 0: argument `t`: is a `Tree`, not a `int`"):
+with raises(dbc.InputError, "tree: input 0: argument `t`: expected a `Tree`, found an `int`"):
     m.code(bytearray(b"abc"))
 try:
     m.code("\ud800")
@@ -194,27 +215,89 @@ except UnicodeEncodeError:
     pass
 else:
     raise AssertionError
-with raises(dbc.InputError, "fields: input 0: `report` takes a tuple of its 3 arguments, or a dict, not a `list`"):
-    f.report_([[1, 2, 3]])
+for wrong, what in [([1, 2, 3], "`list` of 3"), ((1, 2), "`tuple` of 2"), (3, "`int`")]:
+    found = "found an " if wrong == 3 else "found a "
+    with raises(dbc.InputError, "fields: input 0: expected a tuple of the 3 arguments of `report`, or a dict of them, " + found + what):
+        f.report_([wrong])
+assert f.nothing([(), {}]).tolist() == [1, 1]
+with raises(dbc.InputError, "fields: input 1: expected an empty tuple or dict, as `nothing` has no arguments, found a `list` of 0"):
+    f.nothing([(), []])
+with raises(dbc.InputError, "fields: input 0: `x` is no argument of `nothing`"):
+    f.nothing([{"x": 1}])
 with raises(dbc.InputError, "fields: input 0: `u` is no argument of `report`"):
     f.report_([{"u": 1}])
 token = f.Token(word=1, flag=True, deps=[], xs=[], ys=[])
-for pair, what in [(3, "is a `Pair` with `a`, not a `int`"), ((1, 2, 3), "is a `Pair` with `a`, not a `tuple`"), ({"a": 1}, "is a `Pair` with `b`, not a `dict`"),
-                   ({"a": "1", "b": [1, 2]}, "is a number, not a `str`"), ({"a": 1, "b": [1, 2], "c": 3}, "`c` is no field of `Pair`"),
-                   ({"a": 1e39, "b": [1, 2]}, "a number is outside the 32 bits that it has"), ({"a": 1, "b": [1, 2, 3]}, "has the shape [2], not [3]"),
-                   ({"a": 1, "b": [[1, 2]]}, "has the shape [2], not [1, 2]"), ({"a": 1, "b": ["x", "y"]}, "is an array of float32, not of <U1")]:
+for pair, what in [(3, "expected a `Pair` with `a`, found an `int`"), ((1, 2, 3), "expected a `Pair` with `a`, found a `tuple` of 3"), ({"a": 1}, "expected a `Pair` with `b`, found a `dict` without it"),
+                   ({"a": "1", "b": [1, 2]}, "expected a number, found a `str`"), ({"a": 1, "b": [1, 2], "c": 3}, "`c` is no field of `Pair`"),
+                   ({"a": 1e39, "b": [1, 2]}, "a number is outside the 32 bits that it has"), ({"a": 1, "b": [1, 2, 3]}, "expected the shape [2], found [3]"),
+                   ({"a": 1, "b": [[1, 2]]}, "expected the shape [2], found [1, 2]"), ({"a": 1, "b": ["x", "y"]}, "expected an array of float32, found one of <U1")]:
     field = "p.b" if "shape" in what or "array" in what or "`b`" in what else "p.a"
     with raises(dbc.InputError, f"fields: input 0: argument `{field}`: {what}", field=field):
         f.report_([(token, pair, [])])
-for name, value, what in [("deps", 3, "is a list, not a `int`"), ("deps", "ab", "is a list, not a `str`"), ("deps", [None], "is a `Token`, not a `NoneType`"),
-                          ("xs", [[1, 2, 3]], "has the shape [2], not [3]"), ("xs", np.zeros((2, 3)), "an element has the shape [2], not [3]"),
-                          ("xs", np.float32(1), "is a list"), ("xs", np.ma.masked_array(np.zeros((1, 2), "f"), [[0, 1]]), "is an array without a mask, not a masked one"),
-                          ("ys", [[-1e300]], "a number is outside the 32 bits that it has"), ("xs", [[1, 1e39]], "a number is outside the 32 bits that it has"), ("flag", 1, "is a `bool`, not a `int`"),
-                          ("class", np.zeros(2), "is an integer, not a `numpy.ndarray`")]:
+for pairs, field, what in [([(token, 1), 3], "q.0`[1]", "expected a tuple of 2, found an `int`"), ([(token, 1), (1, 2, 3)], "q.0`[1]", "expected a tuple of 2, found a `tuple` of 3"),
+                           ([(token, 1)] * 3 + [(token, "x")], "q.1`[3]", "expected a number, found a `str`")]:
+    with raises(dbc.InputError, f"fields: input 0: argument `{field}: {what}", field=field[:3]):
+        f.report_([(token, (1, [1, 2]), pairs)])
+for name, value, what in [("deps", 3, "expected a list, found an `int`"), ("deps", "ab", "expected a list, found a `str`"), ("deps", [None], "[0]: expected a `Token`, found a `NoneType`"),
+                          ("deps", [token, [token]], "[1]: expected a `Token`, found a `list` of 1"), ("xs", [[1, 2, 3]], "[0]: expected the shape [2], found [3]"), ("xs", np.zeros((2, 3)), "expected elements of the shape [2], found [3]"),
+                          ("xs", np.float32(1), "expected a list, found a `numpy.float32`"), ("xs", np.ma.masked_array(np.zeros((1, 2), "f"), [[0, 1]]), "expected an array without a mask, found a masked one"),
+                          ("ys", [[-1e300]], "[0][0]: a number is outside the 32 bits that it has"), ("ys", [[], [1, 2, "x"]], "[1][2]: expected a number, found a `str`"),
+                          ("ys", [[], 3], "[1]: expected a list, found an `int`"), ("xs", [[1, 1e39]], "[0]: a number is outside the 32 bits that it has"), ("flag", 1, "expected a bool, found an `int`"),
+                          ("class", np.zeros(2), "expected an int, found a `numpy.ndarray`")]:
     wrong = f.Token(word=1)
     setattr(wrong, name, value)
-    with raises(dbc.InputError, f"fields: input 0: Token node 0: field `{name}`: {what}", field=name, object=wrong):
+    what = what if what[0] == "[" else ": " + what
+    with raises(dbc.InputError, f"fields: input 0: Token node 0: field `{name}`{what}", field=name, object=wrong):
         f.load([wrong])
+
+# Inputs of any wrong shape fail alone, each with its error, whatever was read of them before; their batch may be run again.
+
+
+
+def w(**fields):
+    made = f.Token(word=1, class_=7, flag=True, deps=[], xs=[[1, 2], [3, 4]], ys=[[1], [2, 3]])
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+right = [w(), w(deps=[w()])]
+wrong = [w(ys=[[1], [2, "x"]]), w(xs=[[1, 2, 3]]), w(deps=[w(), w(deps=[w(flag=3)])]), 3, w(deps=[3]), None, w(ys=[[1], 2])]
+pair = (1, [2, 3])
+mixed = [each for token in wrong for each in ((token, pair, []), (right[0], pair, [(right[1], 4)]))]
+mixed += [(right[0], pair, [(right[0], 1), (right[1], "x")]), {"t": right[0], "p": pair, "q": []}, {"u": 1}, (right[1], pair, [(right[0], 5), (right[1], 6)])]
+where = [1, 3, 5, 7, 9, 11, 13, 15, 17]
+well = [mixed[number] for number in where]
+batch = f.report_.batch(mixed)
+for _ in range(2):
+    try:
+        f.report_(batch)
+    except dbc.InputError as error:
+        assert [each.input for each in error.errors] == sorted({*range(len(mixed))} - {*where}), [str(each) for each in error.errors]
+        assert str(error.errors[0]) == "fields: input 0: Token node 0: field `ys`[1][1]: expected a number, found a `str`" and error.object is wrong[0]
+        inner = error.errors[2]
+        assert (inner.node, inner.field, inner.object) == (3, "flag", wrong[2].deps[1].deps[0]), str(inner)
+        sums, pairs, firsts, lists, classes, flags = error.result
+        one = f.report_(well)
+        assert np.array_equal(sums[where], one[0]) and [lists[i][1].tolist() for i in where] == [each[1].tolist() for each in one[3]]
+        assert [firsts[i].tolist() for i in where] == [each.tolist() for each in one[2]] and (classes[where] == 7).all() and flags[where].all()
+        assert not sums[[each.input for each in error.errors]].any()
+    else:
+        raise AssertionError
+assert len(batch) == len(mixed)
+
+# A dict of the only argument is told from a record by its names.
+with open(scratch + "/only.dyn", "w") as file:
+    file.write("model only; record P { a: f32; } record Q { q: f32; } entry e(p: P) -> f32 { p.a } entry g(q: Q) -> f32 { q.q } "
+               "entry h(x: f32[2]) -> f32 { sum(x) } entry l(xs: [f32]) -> f32 { sum(x in xs) x }")
+only = dbc.load(scratch + "/only.dyn")
+assert only.e([{"a": 3}, {"p": {"a": 4}}]).tolist() == [3, 4] and only.g([{"q": 3}]).tolist() == [3]
+assert only.h([[1, 2], {"x": [3, 4]}]).tolist() == [3, 7] and only.l([{"xs": [1, 2]}, [3]]).tolist() == [3, 3]
+assert (m.code([{"t": good}]) == m.code([good])).all()
+for use, given, what in [(only.e, {"p": 1, "a": "x"}, "argument `p.a`: `p` is no field of `P`"), (only.h, {"y": 1}, "`y` is no argument of `h`"),
+                         (only.h, {}, "argument `x` is not given"), (only.e, {"p": 3}, "argument `p.a`: expected a `P` with `a`, found an `int`")]:
+    with raises(dbc.InputError, "only: input 0: " + what):
+        use([given])
 
 
 class Hostile:
@@ -239,6 +322,16 @@ with raises(dbc.InputError, r"tree: line 2: not valid JSON at byte 1: syntax err
     m.code(b'{"nodes": [{"Leaf": {"word": 1}}], "args": {"t": 0}}\n\xff')
 with raises(dbc.FileError, scratch + "/none: No such file or directory", code="io"):
     m.code.batch(pathlib.Path(scratch) / "none")
+# A name is not a file's text; what is none stays a line that is wrong.
+there = scratch + "/there"
+with open(there, "w") as file:
+    file.write("in.jsonl")  # whatever stands there is not looked at
+for name in (there, "../in.jsonl", "in.jsonl", os.fsencode(there)):
+    with raises(dbc.CallError, f"{name!r} is no JSON lines, but the name of a file: `pathlib.Path({os.fsdecode(name)!r})` is what stands in it"):
+        m.code(name)
+for line in ("in.json", "in.jsonl\n", "x" * 5000 + ".jsonl", "a\0b.json", pathlib.Path(there)):
+    assert str(raised(lambda: m.code(line))).startswith("tree: line 1: not valid JSON at byte "), raised(lambda: m.code(line))
+assert m.code("").shape == m.code(b"").shape == m.code("\n").shape == (0, 4)
 
 # Weights.
 weights = m.weights()
@@ -246,10 +339,10 @@ weights["W"] = weights["W"][:, :3]
 weights["b"] = ["x"] * 4
 weights["c"] = weights.pop("E")
 before = m.code([good])
-with raises(dbc.WeightsError, "tree: `E` is missing; `W` has the shape [4, 3], not [4, 8]; `b` is an array of float32, not of <U1; `c` is no parameter",
+with raises(dbc.WeightsError, "tree: `E` is missing; `W` has the shape [4, 3], not [4, 8]; `b`: expected an array of float32, found one of <U1; `c` is no parameter",
             code="bad_weights"):
     m.set_weights(weights)
-with raises(dbc.WeightsError, "tree: `b` a number is outside the 32 bits that it has"):
+with raises(dbc.WeightsError, "tree: `b`: a number is outside the 32 bits that it has"):
     m.set_weights({**m.weights(), "b": [1, 2, 1e300, 4]})
 with raises(dbc.WeightsError, "tree: `b` has a NaN"):
     m.set_weights({**m.weights(), "b": [1, 2, np.nan, 4]})
@@ -308,5 +401,5 @@ with raises(dbc.CallError, "the batch is of the model `tree`, compiled with othe
     t.code(m.code.batch([good]))
 with raises(dbc.CallError, "`weights` has 3 numbers, but the batch has 1 input"):
     t.far.value_and_grad([(good, [0] * 4)], weights=[1, 2, 3])
-with raises(dbc.CallError, "`weights`: is an array of float32, not of <U1"):
+with raises(dbc.CallError, "`weights`: expected an array of float32, found one of <U1"):
     t.far.value_and_grad([(good, [0] * 4)], weights=["x"])

@@ -295,7 +295,7 @@ with raises(dbc.CallError, "`g` is neither an argument nor DATA_FIELD; there is 
     code(trees, g=torch.zeros(3, 4))
 with raises(dbc.CallError, "`Tree_left` is no field or argument of numbers"):
     far([(trees[1], ys[0])], Tree_left=torch.zeros(3))
-with raises(dbc.CallError, "`Tree_x`: is an array of float32, not of complex64"):
+with raises(dbc.CallError, "`Tree_x`: expected an array of float32, found one of complex64"):
     far([(trees[1], ys[0])], Tree_x=torch.zeros(1, 4, dtype=torch.complex64))
 with raises(dbc.CallError, '`reduction` is "mean", "sum" or "none", not \'min\''):
     dbc.torch.as_function(m.far, reduction="min")
