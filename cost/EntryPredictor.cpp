@@ -15,8 +15,7 @@ EntryPredictor::EntryPredictor(DeviceConstants device, mlir::ModuleOp kernels, l
 }
 
 size_t EntryPredictor::stageOf(const KernelShape &kernel, const std::vector<StageProfile> &stages) {
-  auto stage =
-      llvm::find_if(stages, [&](const StageProfile &each) { return each.name == "stage." + kernel.name; });
+  auto stage = llvm::find_if(stages, [&](const StageProfile &each) { return each.name == kernel.name; });
   assert(stage != stages.end() && "a CPU and a GPU have the same stages");
   return static_cast<size_t>(stage - stages.begin());
 }

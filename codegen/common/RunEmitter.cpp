@@ -187,6 +187,54 @@ void RunEmitter::steps(kernel::StepsOp steps, const std::string &outerTimeStep) 
   rest(*steps, end);
 }
 
+void RunEmitter::countElements() {
+  if (!program_.run)
+    return;
+  SmallVector<kernel::LaunchOp> of, ofGradients;
+  kernel::RunOp(program_.run).walk([&](kernel::LaunchOp launch) {
+    auto func = program_.find<kernel::FuncOp>(launch.getFunc());
+    if (func.getElements() && program_.stageNumber(func) >= 0)
+      (launch->getParentOfType<kernel::GradientsOp>() ? ofGradients : of).push_back(launch);
+  });
+  if (of.empty() && ofGradients.empty())
+    return;
+  out_.blank();
+  out_.comment("What stages have read of lists.");
+  for (kernel::LaunchOp launch : of)
+    countElements(launch);
+  if (ofGradients.empty())
+    return;
+  out_.open("if (run.gradients)");
+  for (kernel::LaunchOp launch : ofGradients)
+    countElements(launch);
+  out_.close();
+}
+
+void RunEmitter::countElements(kernel::LaunchOp launch) {
+  auto func = program_.find<kernel::FuncOp>(launch.getFunc());
+  auto indexSet = program_.find<kernel::IndexSetOp>(*func.getIndexSet());
+  bool active = launch.getActive();
+  if (std::optional<StringRef> order = launch.getOrder())
+    active |= program_.find<kernel::IndexSetOp>(*order).getMasked();
+  auto arrayOf = [&](kernel::IndexSetOp of, StringRef name) {
+    return program_.nameOf(of) + "[" + std::to_string(program_.indexArray(of, name)) + "]";
+  };
+  for (auto each : func.getElementsAttr().getAsRange<kernel::ElementsAttr>()) {
+    auto of = program_.find<kernel::IndexSetOp>(each.getList().getValue());
+    std::string array = arrayOf(of, each.getArray().getValue()), length = array + "[row]";
+    if (of.getKind() == kernel::IndexSetKind::Transpose) {
+      std::string at = each.getAt().empty() ? "row" : arrayOf(indexSet, each.getAt().getValue()) + "[row]";
+      length = array + "[" + at + " + 1] - " + array + "[" + at + "]";
+    }
+    const int64_t bytes = each.getReals() * model_.bytes("real") + each.getBytes();
+    out_.line("dbc::count_elements(" +
+              commas({"run", std::to_string(program_.stageNumber(func)),
+                      active ? program_.timeSteps(indexSet) : program_.rows(indexSet), std::to_string(bytes),
+                      each.getGathered() ? "1" : "0", "[&](int32_t row) { return " + length + "; }"}) +
+              ");");
+  }
+}
+
 void RunEmitter::give(kernel::OutputOp output, const std::string &values) {
   kernel::IndexSetOp inputs = program_.inputIndexSet();
   auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());

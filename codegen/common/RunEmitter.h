@@ -42,8 +42,12 @@ protected:
   }
   /// A number of elements: rows of the buffer times elements of a row.
   std::string sizeOf(kernel::BufferOp buffer);
+  /// Adds the elements of lists that stages have read to the profile.
+  void countElements();
   /// Copies rows, which lie at `values`, where the results are.
   void give(kernel::OutputOp output, const std::string &values);
+
+  void countElements(kernel::LaunchOp launch);
 
   /// What the buffers are members of.
   virtual std::string member(kernel::BufferOp buffer);

@@ -53,6 +53,7 @@ void ComputeEmitter::emit() {
   }
   if (run)
     block(run.getBody().front(), "");
+  countElements();
   outputs();
   out_.close();
   out_.blank();

@@ -126,7 +126,8 @@ static void order(json::OStream &j, Block &block) {
       } else if (auto gradients = dyn_cast<kernel::GradientsOp>(op)) {
         j.attributeArray("gradients", [&] { order(j, gradients.getBody().front()); });
       } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
-        j.attribute("stage", launch.getFunc());
+        auto func = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(launch, launch.getFuncAttr());
+        j.attribute("stage", func.getStageName());
       } else if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {
         j.attribute("levels", levels.getGroup());
         j.attributeArray("do", [&] { order(j, levels.getBody().front()); });
@@ -140,7 +141,7 @@ static void order(json::OStream &j, Block &block) {
 
 static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func, bool once) {
   j.object([&] {
-    j.attribute("name", func.getSymName());
+    j.attribute("name", func.getStageName());
     j.attribute("index_set", *func.getIndexSet());
     j.attribute("at", once ? "load" : "run");
     j.attributeArray("doc", [&] {

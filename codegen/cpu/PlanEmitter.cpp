@@ -337,7 +337,7 @@ LogicalResult PlanEmitter::stages() {
   auto add = [&](kernel::FuncOp func, const std::string &function, int64_t bytes, bool hasProduct) {
     scratch = std::max(scratch, bytes);
     IntegerAttr tiles = func.getTilesAttr();
-    lines.push_back("{" + quoted(func.getSymName()) + ", " + function + ", " +
+    lines.push_back("{" + quoted(func.getStageName()) + ", " + function + ", " +
                     (tiles ? std::to_string(tiles.getInt()) + ", " : "") + cost(func, hasProduct) + "}");
   };
   auto emitStage = [&](kernel::FuncOp func) {

@@ -88,7 +88,7 @@ void DeviceComputeEmitter::stages() {
   for (kernel::FuncOp stage : program_.stages) {
     out_.line(
         "    {" +
-        commas({quoted(stage.getSymName()),
+        commas({quoted(stage.getStageName()),
                 kernels_->function(program_, stage, launchOf(program_.nameOf(stage))),
                 std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
                 std::to_string(stage.getGathers().value_or(0)),
@@ -520,6 +520,7 @@ void DeviceComputeEmitter::finish() {
     out_.line("report(error);");
     out_.close();
   }
+  countElements();
   if (!program_.outputs.empty()) {
     out_.open("if (device.keeps_results_on_device())");
     for (kernel::OutputOp output : program_.outputs)

@@ -43,6 +43,7 @@ void ProfileTrace::add(const LaunchLog &log, const RunProfile &profile, const Ti
   add("batch " + std::to_string(batches_), "batch", whole, llvm::json::Object{{"inputs", inputs}});
   for (const LaunchLog::SubBatch &subBatch : log.sub_batches)
     add("scheduling", "schedule", subBatch.schedule, llvm::json::Object());
+  std::vector<int64_t> done(profile.stages.size(), 0); // rows of the launches before
   for (const TimedLaunch &launch : timedLaunches(log)) {
     llvm::json::Array stages;
     int64_t read = 0, written = 0, gathers = 0, operations = 0;
@@ -50,9 +51,15 @@ void ProfileTrace::add(const LaunchLog &log, const RunProfile &profile, const Ti
       const StageProfile &stage = profile.stages[part.stage];
       if (part.rows == 0) // a loop's first stage has the loop's time, whether it has rows or not
         continue;
-      // What a row costs is constant.
-      auto share = [&](int64_t all) { return all / stage.rows * part.rows; };
-      stages.push_back(reportedName(stage.name));
+      // Of a list each row reads as much as the mean row; rounded so that the launches sum up to the whole.
+      const int64_t before = done[part.stage], behind = done[part.stage] += part.rows;
+      auto share = [&](int64_t all) {
+        auto until = [&](int64_t rows) {
+          return all / stage.rows * rows + all % stage.rows * rows / stage.rows;
+        };
+        return until(behind) - until(before);
+      };
+      stages.push_back(stage.name);
       read += share(stage.bytes_read);
       written += share(stage.bytes_written);
       gathers += share(stage.gathers);
@@ -64,8 +71,7 @@ void ProfileTrace::add(const LaunchLog &log, const RunProfile &profile, const Ti
                                  {"gathers", gathers},          {"operations", operations}};
     if (operations > 0 && launch.span.length > 0)
       arguments["gflops"] = double(operations) / double(launch.span.length);
-    add(reportedName(profile.stages[launch.parts.front().stage].name), "stage", launch.span,
-        std::move(arguments));
+    add(profile.stages[launch.parts.front().stage].name, "stage", launch.span, std::move(arguments));
   }
 }
 

@@ -8,12 +8,6 @@
 
 namespace dbc::driver {
 
-llvm::StringRef reportedName(const char *stage) {
-  llvm::StringRef name = stage;
-  name.consume_front("stage.");
-  return name;
-}
-
 void eachLaunch(const LaunchLog &log, size_t stage, llvm::function_ref<void(size_t, size_t, size_t)> each) {
   size_t subBatch = 0, first = 0;
   auto firstOf = [&](size_t number) {

@@ -32,7 +32,4 @@ std::vector<TimedLaunch> timedLaunches(const LaunchLog &log);
 /// Calls `each`(sub-batch, time step, launch) with the launches of a stage, by their numbers in the log.
 void eachLaunch(const LaunchLog &log, size_t stage, llvm::function_ref<void(size_t, size_t, size_t)> each);
 
-/// A stage as reports name it: "encode.Node" of "stage.encode.Node".
-llvm::StringRef reportedName(const char *stage);
-
 } // namespace dbc::driver

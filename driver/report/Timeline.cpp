@@ -13,7 +13,7 @@ void Timeline::add(const LaunchLog &log, const RunProfile &profile, const TimeSp
   for (size_t number = 0; number < stages_.size(); ++number) {
     StageSteps &stage = stages_[number];
     const StageProfile &did = profile.stages[number];
-    stage.name = reportedName(did.name).str();
+    stage.name = did.name;
     if (did.rows > 0) {
       stage.read = double(did.bytes_read) / double(did.rows);
       stage.written = double(did.bytes_written) / double(did.rows);

@@ -96,7 +96,11 @@ StringRef dbc::kernel::unqualifiedName(StringRef symbol) {
                                            : last;
 }
 
-StringRef FuncOp::getStageName() { return getSymName().drop_front(StringRef("stage.").size()); }
+StringRef FuncOp::getStageName() {
+  StringRef name = getSymName();
+  name.consume_front("stage.");
+  return name;
+}
 
 SmallVector<StringRef> GroupOp::getSecondaryKeys(unsigned cell) {
   SmallVector<StringRef> names;

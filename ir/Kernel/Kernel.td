@@ -51,6 +51,24 @@ def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
   let assemblyFormat = "`<` $instruction `,` `slices` `=` $slices `,` `n_tiles` `=` $n_tiles `,` `lengths` `=` `[` $lengths `]` `>`";
 }
 
+def Kernel_ElementsAttr : AttrDef<Kernel_Dialect, "Elements"> {
+  let mnemonic = "elements";
+  let summary = "What a stage reads of each element of a list that it reduces, for the profile";
+  let description = [{
+    `reals` numbers of the emitter's type and `bytes` of other numbers; `gathered`: its row is found through an index array. How
+    many elements a row has says the index array `array` of `of`, the row's index set; or, where that is of kind `transpose`,
+    "begin" at the row that the index array `at` names, which is empty where that is the row itself.
+    ```mlir
+    #kernel.elements<reals = 100, bytes = 0, gathered = true, of = @input, array = "length", at = "">
+    #kernel.elements<reals = 100, bytes = 0, gathered = true, of = @of.encode.left, array = "begin", at = "parent">
+    ```
+  }];
+  let parameters = (ins "int64_t":$reals, "int64_t":$bytes, "bool":$gathered, "::mlir::FlatSymbolRefAttr":$list,
+                        "::mlir::StringAttr":$array, "::mlir::StringAttr":$at);
+  let assemblyFormat = [{ `<` `reals` `=` $reals `,` `bytes` `=` $bytes `,` `gathered` `=` $gathered `,` `of` `=` $list `,`
+                          `array` `=` $array `,` `at` `=` $at `>` }];
+}
+
 class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
 
 /// An operation that names symbols.
@@ -293,7 +311,7 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     of the tiles. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
     scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
-    `gathers`, `operations` of products (two a multiply-add). `same_as`: a stage of a program before, which computes the
+    `gathers`, `operations` of products (two a multiply-add); `elements` of each list's element. `same_as`: a stage of a program before, which computes the
     same of arrays that are called and look the same there (set by kernel-share-stages). `backward`: a stage of the
     backward pass, which computes gradients, or again what they need.
   }];
@@ -301,13 +319,15 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
       OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
       OptionalAttr<I64Attr>:$large_m, UnitAttr:$sums, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
       OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
-      OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations, OptionalAttr<SymbolRefAttr>:$same_as,
+      OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations,
+      OptionalAttr<TypedArrayAttrBase<Kernel_ElementsAttr, "elements of lists">>:$elements, OptionalAttr<SymbolRefAttr>:$same_as,
       UnitAttr:$backward);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
     build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
-          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+          nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{

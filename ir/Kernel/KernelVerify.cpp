@@ -406,6 +406,20 @@ LogicalResult FuncOp::verify() {
   return isSlot ? success() : emitOpError("does not yield a slot");
 }
 
+/// Whether what a stage reads of lists names arrays that say how long these are.
+static LogicalResult verifyElements(FuncOp func, IndexSetOp rows, dbc::kernel::ElementsAttr elements,
+                                    SymbolTableCollection &symbols) {
+  FailureOr<IndexSetOp> of = lookUp<IndexSetOp>(func, elements.getList(), "index set", symbols);
+  if (failed(of))
+    return failure();
+  const bool transpose = of->getKind() == IndexSetKind::Transpose;
+  if (!transpose && *of != rows)
+    return func.emitOpError("has lists of @") << of->getSymName() << ", whose rows are not its own";
+  if (failed(verifyIndexArray(func, *of, elements.getArray().getValue())))
+    return failure();
+  return elements.getAt().empty() ? success() : verifyIndexArray(func, rows, elements.getAt().getValue());
+}
+
 LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (SymbolRefAttr name = getSameAsAttr()) {
     auto other = symbols.lookupSymbolIn<FuncOp>((*this)->getParentOfType<ModuleOp>(), name);
@@ -416,6 +430,13 @@ LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
         other.getTiles() != getTiles())
       return emitOpError("is the same as ") << name << ", which is no such stage of a program before";
   }
-  return getIndexSet() ? LogicalResult(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols))
-                       : success();
+  if (!getIndexSet())
+    return getElements() ? emitOpError("is over no index set, whose rows have lists") : success();
+  FailureOr<IndexSetOp> indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
+  if (failed(indexSet))
+    return failure();
+  for (Attribute attribute : getElementsAttr() ? getElementsAttr().getValue() : ArrayRef<Attribute>())
+    if (failed(verifyElements(*this, *indexSet, cast<dbc::kernel::ElementsAttr>(attribute), symbols)))
+      return failure();
+  return success();
 }

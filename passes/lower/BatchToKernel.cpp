@@ -9,6 +9,7 @@
 #include "passes/lower/StageToKernel.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "batch-to-kernel"
@@ -22,8 +23,8 @@ namespace dbc::passes {
 namespace {
 
 /// What a launch moves for each row, for the profile and the report: real numbers, bytes of other numbers,
-/// and rows read through an index; and what its products compute. The elements of segments depend on the
-/// input and are not counted.
+/// and rows read through an index; and what its products compute. How many elements a list has the input
+/// says, so they are apart.
 struct Traffic {
   struct Amount {
     int64_t reals = 0, bytes = 0;
@@ -39,14 +40,18 @@ struct Traffic {
     }
   } read, written;
   int64_t gathers = 0, operations = 0;
+  SmallVector<Attribute> elements; ///< kernel::ElementsAttr, one for each list that is reduced
 
-  explicit Traffic(batch::StageOp stage) {
+  /// `relations` are those of the stage's program, `arrays` what the function's program has.
+  Traffic(batch::StageOp stage, const SymbolTable &relations, const SymbolTable &arrays) {
     stage.walk([&](Operation *op) {
       if (auto r = dyn_cast<batch::ReadOp>(op)) {
         read.add(r.getType());
       } else if (auto g = dyn_cast<batch::GatherOp>(op)) {
         read.add(g.getType());
         ++gathers;
+      } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
+        addList(segment, relations, arrays);
       } else if (auto gather = dyn_cast<dyn::GatherOp>(op)) {
         if (gather.getTensor().getDefiningOp<dyn::GetOp>()) {
           read.add(gather.getType());
@@ -66,6 +71,33 @@ struct Traffic {
     });
   }
 
+  void addList(batch::SegmentOp segment, const SymbolTable &relations, const SymbolTable &arrays) {
+    if (segment.getKind() == batch::ReduceKind::Pick) {
+      read.add(segment.getType());
+      ++gathers;
+      return;
+    }
+    Amount each;
+    each.add(elementOf(arrays.lookup(segment.getArray())));
+    auto add = [&](bool gathered, FlatSymbolRefAttr of, StringAttr array, StringAttr at) {
+      elements.push_back(
+          kernel::ElementsAttr::get(segment.getContext(), each.reals, each.bytes, gathered, of, array, at));
+    };
+    auto name = [&](StringRef text) { return StringAttr::get(segment.getContext(), text); };
+    if (auto list = relations.lookup<batch::ListRelationOp>(segment.getList()))
+      return add(segment.getVia().has_value(), list.getFromAttr(), list.getLengthAttr(), name(""));
+    StringAttr at = name("");
+    if (segment.getAt())
+      at = relations.lookup<batch::RelationOp>(*segment.getAt()).getIndexArrayAttr();
+    add(/*gathered=*/true, segment.getListAttr(), name("begin"), at);
+  }
+
+  /// Of an array's rows: a reduction may give another type.
+  static Type elementOf(Operation *array) {
+    return llvm::TypeSwitch<Operation *, Type>(array)
+        .Case<kernel::BufferOp, kernel::FieldOp, kernel::ArgumentOp>([](auto op) { return op.getType(); });
+  }
+
   void describe(kernel::FuncOp func) const {
     func.setRealsRead(read.reals);
     func.setBytesRead(read.bytes);
@@ -73,6 +105,8 @@ struct Traffic {
     func.setBytesWritten(written.bytes);
     func.setGathers(gathers);
     func.setOperations(operations);
+    if (!elements.empty())
+      func.setElementsAttr(ArrayAttr::get(func.getContext(), elements));
   }
 };
 
@@ -231,7 +265,7 @@ struct Lowering {
     Block *body = &func.getBody().emplaceBlock();
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("begin")));
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));
-    Traffic(stage).describe(func);
+    Traffic(stage, *relations, packed.symbols()).describe(func);
     if (auto schedule = stage.getSchedule())
       func.setGrain(schedule->getGrain());
     func.setBlas(stage.getBlas());

@@ -42,11 +42,11 @@ def main():
             assert launch["args"]["stages"] in ([FIRST, SECOND], [launch["name"]]), launch
         assert sum(launch["args"]["stages"] == [FIRST, SECOND] for launch in launches) == 1
         for stage in profile["stages"]:
-            of = [launch for launch in launches if stage["name"] == "stage." + launch["name"]]
+            of = [launch for launch in launches if stage["name"] == launch["name"]]
             assert abs(sum(launch["dur"] for launch in of) * 1e3 - stage["ns"]) < 1 + len(of), stage
         for count in "rows", "operations", "bytes_read":
             assert sum(launch["args"][count] for launch in launches) == sum(stage[count] for stage in profile["stages"]), count
-        return {stage["name"].removeprefix("stage."): stage for stage in profile["stages"]}, profile["predicted"]
+        return {stage["name"]: stage for stage in profile["stages"]}, profile["predicted"]
 
     def report_of(lengths, path):
         """Microseconds of each stage, and in all."""

@@ -448,6 +448,46 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// What it reads of lists are its rows' lists, whose lengths an index array says.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "length"]
+  kernel.index_set elements @list in @input ["parent"]
+  // expected-error @+1 {{'kernel.func' op has lists of @input, whose rows are not its own}}
+  kernel.func stage @stage.list(%begin: i32, %end: i32) over @list attributes {elements = [#kernel.elements<reals = 1, bytes = 0, gathered = false, of = @input, array = "length", at = "">]} {
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.func' op names index array `length`, which @input does not have}}
+  kernel.func stage @stage.input(%begin: i32, %end: i32) over @input attributes {elements = [#kernel.elements<reals = 1, bytes = 0, gathered = false, of = @input, array = "length", at = "">]} {
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set transpose @of ["row", "begin"]
+  // expected-error @+1 {{'kernel.func' op names index array `parent`, which @input does not have}}
+  kernel.func stage @stage.input(%begin: i32, %end: i32) over @input attributes {elements = [#kernel.elements<reals = 1, bytes = 0, gathered = true, of = @of, array = "begin", at = "parent">]} {
+  }
+}
+
+// -----
+
+// A function of an input reads no lists of rows.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "length"]
+  // expected-error @+1 {{'kernel.func' op is over no index set, whose rows have lists}}
+  kernel.func roots @roots(%input: i32) attributes {elements = [#kernel.elements<reals = 1, bytes = 0, gathered = false, of = @input, array = "length", at = "">]} {
+  }
+}
+
+// -----
+
 // What is called for inputs is over none.
 kernel.program @p [] [] -> f32 {
   // expected-error @+1 {{'kernel.func' op is over an index set, but not called for its rows}}

@@ -141,6 +141,31 @@ template <class Plan> struct Stage {
   StageCost cost;
 };
 
+/// Adds the elements of lists that a stage has read to its profile: of rows 0 .. rows - 1, whose lists have
+/// `length_of(row)` elements, each of so many bytes and so many reads through an index array. Nothing where
+/// the log alone was wanted.
+template <class LengthOf>
+void count_elements(Run &run, int32_t stage, int32_t rows, int64_t bytes, int64_t gathers,
+                    LengthOf length_of) {
+  if (run.log != nullptr && !run.log->compute)
+    return;
+  int64_t elements = 0;
+  for (int32_t row = 0; row < rows; ++row)
+    elements += length_of(row);
+  run.stages[stage].bytes_read += elements * bytes;
+  run.stages[stage].gathers += elements * gathers;
+}
+/// The same of the active rows of time steps, behind the run.
+template <class LengthOf>
+void count_elements(Run &run, int32_t stage, const TimeSteps &time_steps, int64_t bytes, int64_t gathers,
+                    LengthOf length_of) {
+  for (int32_t t = 0; t < time_steps.count; ++t) {
+    const int32_t begin = time_steps.begin[t];
+    count_elements(run, stage, time_steps.end(t) - begin, bytes, gathers,
+                   [&](int32_t i) { return length_of(time_steps.row_at(begin + i)); });
+  }
+}
+
 /// Runs rows begin .. end - 1 of stage number `number` on the session's threads, or on one worker that runs a
 /// loop of its own; each has `scratch` bytes, see prepare_scratch. No result depends on how work is shared.
 template <class Plan>

@@ -15,7 +15,11 @@ struct StageProfile {
   const char *name = "";
   int64_t launches = 0; ///< times its kernel ran: time steps with rows; on a device 1 for a persistent kernel
   int64_t rows = 0;     ///< rows computed
-  int64_t bytes_read = 0, bytes_written = 0;
+  /// Of rows of values, fields and arguments, and of rows of a parameter that are looked up, each time that
+  /// one is read, also as an element of a list; not of other parameters and row numbers. Of a list that a
+  /// `while` ends all elements count.
+  int64_t bytes_read = 0;
+  int64_t bytes_written = 0;
   int64_t gathers = 0;    ///< rows read through an index array
   int64_t operations = 0; ///< of its products: two for each multiply-add
   /// Time in its launches, 0 where Session::time_stages is off. That of a persistent kernel stands at the
