@@ -67,6 +67,7 @@ class Parameters(_Folder):
     _memory: dict[str, torch.Tensor] | None  # of the model's weights by path; of a copy there is none
     _views: list[torch.nn.Parameter]  # all that ever showed this memory: their versions say when it was changed
     _versions: list[int]  # of the views when this was asked before
+    _found: tuple | None  # (dicts of registered parameters, these, their ids and addresses), where all were the model's memory
     _places: dict[str, tuple[int, int, torch.Size]]  # by path: number, address and shape of the model's weights
 
     def __init__(self, model):
@@ -76,7 +77,7 @@ class Parameters(_Folder):
         views = {path: torch.nn.Parameter(each.detach()) for path, each in memory.items()}
         super().__init__(views)
         self._memory, self._views = memory, list(views.values())
-        self._versions = self._versions_now()
+        self._versions, self._found = self._versions_now(), None
         self._places = {path: (numbers[path], each.data_ptr(), each.shape) for path, each in memory.items()}
         _ALL.add(self)
 
@@ -87,7 +88,7 @@ class Parameters(_Folder):
         return made
 
     def _of_copy(self):
-        return {**vars(self), "_memory": None, "_views": [], "_versions": []}
+        return {**vars(self), "_memory": None, "_views": [], "_versions": [], "_found": None}
 
     __getstate__ = _of_copy
 
@@ -106,8 +107,38 @@ class Parameters(_Folder):
 
     def _changed(self):
         """Whether PyTorch says that the model's memory has changed since this was asked before: before each use of the model."""
-        before, self._versions = self._versions, self._versions_now()
-        return self._versions != before
+        return self._take_versions(self._versions_now())
+
+    def _take_versions(self, now):
+        if now == self._versions:
+            return False
+        self._versions = now  # a module looks at what it is given for long
+        return True
+
+    def _changed_by_itself(self):
+        """The same, before each use of the model by itself. Raises CallError where a parameter is not the model's memory."""
+        now = self._versions_now()
+        if now == self._versions and self._found is not None and self._is_as_found():
+            return False
+        self._find()
+        return self._take_versions(now)
+
+    def _is_as_found(self):
+        """Whether the same tensors are registered, in the same memory: nearly always, and each call of a model waits for this. What
+        else becomes of a tensor has another version."""
+        registered, tensors, ids, places = self._found
+        return [id(each) for folder in registered for each in folder.values()] == ids and [each.data_ptr() for each in tensors] == places
+
+    def _find(self):
+        self._found = None
+        for path, (*_, tensor) in self().items():
+            if not self._is_in_place(path, tensor):
+                raise CallError(f"the parameter `{path}` is a tensor that is not the model's: modules of dbc.torch compute with "
+                                "it, and `dbc.torch.parameters_of(model).take_over()` makes it the model's")
+        registered = [each._parameters for each in self.modules()]
+        tensors = [each for folder in registered for each in folder.values()]
+        if all(isinstance(each, torch.Tensor) for each in tensors):
+            self._found = registered, tensors, [id(each) for each in tensors], [each.data_ptr() for each in tensors]
 
     def _is_in_place(self, path, tensor):
         """Whether a tensor is the model's memory of a parameter. Raises CallError for what can be no parameter of the model."""
@@ -125,13 +156,6 @@ class Parameters(_Folder):
         """Of tensors in the order of the model's parameters the values of those that are not the model's memory, by number."""
         return {number: _arrays.elements(tensor, "float32").reshape(-1)
                 for (path, (number, *_)), tensor in zip(self._places.items(), tensors) if not self._is_in_place(path, tensor)}
-
-    def _refuse_replaced(self):
-        """Raises CallError where a parameter is not the model's memory: called before each use of the model by itself."""
-        for path, (*_, tensor) in self().items():
-            if not self._is_in_place(path, tensor):
-                raise CallError(f"the parameter `{path}` is a tensor that is not the model's: modules of dbc.torch compute with "
-                                "it, and `dbc.torch.parameters_of(model).take_over()` makes it the model's")
 
     def take_over(self) -> None:
         """Gives the model the values of parameters that were registered in place of its own, as by `load_state_dict(assign=True)`,

@@ -38,16 +38,16 @@ void LoadedModel::renew() {
   set_renewed();
 }
 
-bool LoadedModel::is_stale() {
-  // Remembered: what is asked says it once, and the renewal may fail.
-  if (!shared.is_none() && nb::cast<bool>(shared.attr("_changed")()))
-    stale_ = true;
-  return stale_;
+void LoadedModel::set_shared(const nb::object &parameters) {
+  shared_ = parameters;
+  const bool is_there = !parameters.is_none();
+  changed_ = is_there ? nb::object(parameters.attr("_changed")) : nb::object();
+  changed_by_itself_ = is_there ? nb::object(parameters.attr("_changed_by_itself")) : nb::object();
 }
 
-void LoadedModel::refuse_replaced() const {
-  if (!shared.is_none())
-    shared.attr("_refuse_replaced")();
+void LoadedModel::note_change(const nb::object &asked) {
+  if (asked.is_valid())
+    stale_ |= nb::cast<bool>(asked()); // remembered: it is said once, and the renewal may fail
 }
 
 void LoadedModel::take_over() {
@@ -93,6 +93,7 @@ Substitution::Substitution(LoadedModel &model, const nb::object &values) : model
     model.refuse_replaced();
     return;
   }
+  model.note_change();
   for (const auto [number, array] : nb::cast<nb::dict>(values)) {
     const auto param = nb::cast<int32_t>(number);
     const auto given = nb::cast<Elements<float>>(array);
@@ -327,8 +328,8 @@ void bind_model(nb::module_ &module) {
             return model.version;
           },
           "Another number when the weights have changed, but through `shared`.")
-      .def_rw("shared", &LoadedModel::shared, nb::arg().none(),
-              "What else has the memory of the weights, see `dbc.torch.Parameters`.")
+      .def_prop_rw("shared", &LoadedModel::shared, &LoadedModel::set_shared, nb::arg().none(),
+                   "What else has the memory of the weights, see `dbc.torch.Parameters`.")
       .def("param_view", &param_view, nb::arg("param"))
       .def("weights", &copies_of)
       .def(

@@ -47,14 +47,20 @@ public:
   std::shared_ptr<KeptOutputs> run(int32_t entry, FilledBatch &filled);
   /// Makes the model of what the weights have become.
   void renew();
-  /// Whether somebody whose memory the weights are has changed them since the model was made of them. This
-  /// and the next ones are for whoever holds the claim.
-  bool is_stale();
+  /// Asks whether somebody whose memory the weights are has changed them: before each use of them. This and
+  /// the next ones are for whoever holds the claim.
+  void note_change() { note_change(changed_); }
+  /// The same of a use of the model by itself. Throws CallError where a module of PyTorch has parameters in
+  /// place of the weights, so that it is not clear which of both are meant.
+  void refuse_replaced() { note_change(changed_by_itself_); }
+  /// Whether the weights have changed since the model was made of them, as far as was asked.
+  bool is_stale() const { return stale_; }
+  /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
+  /// since it was asked before, `_changed_by_itself()` is for refuse_replaced(). It must not hold this.
+  const nb::object &shared() const { return shared_; }
+  void set_shared(const nb::object &parameters);
   /// Renews the model if it is stale.
   void take_over();
-  /// Throws CallError where a module of PyTorch has parameters in place of the weights, so that it is not
-  /// clear which of both are meant.
-  void refuse_replaced() const;
   /// To be said before the weights are changed: until renew() has succeeded the model is of others.
   void set_stale() { stale_ = true; }
   /// The same of a change that stays, and that PyTorch does not see.
@@ -73,20 +79,19 @@ public:
   dbc::Model model;
   std::unique_ptr<Session> session;
   std::atomic<bool> busy{false};
-  /// What else has the weights' memory, or None: its method `_changed()` says whether it has written there
-  /// since it was asked before, `_refuse_replaced()` is for that of this class. It must not hold this.
-  nb::object shared = nb::none();
   uint64_t dropout_seed = 0;      ///< what runs of losses drop follows from this
   int64_t dropout_step = 0;       ///< and this, of the next one that drops
-  int64_t version = 0;            ///< of the weights: counts what changed them, `shared` aside
+  int64_t version = 0;            ///< of the weights: counts what changed them, `shared()` aside
   std::atomic<int64_t> run_ns{0}; ///< how long the last run took; read while another one is under way
 
 private:
+  void note_change(const nb::object &asked);
   const LoadedCode *code_;
   int32_t threads_;
   pid_t session_pid_ = 0; ///< of the process that made the session: a forked one does not have its threads
   bool stale_ = false;
-  std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_; ///< by entry
+  nb::object shared_ = nb::none(), changed_, changed_by_itself_; ///< and its methods
+  std::vector<std::vector<std::shared_ptr<KeptOutputs>>> kept_;  ///< by entry
 };
 
 /// What a run computes with in place of some weights: puts it there, and them back when it ends. For whoever

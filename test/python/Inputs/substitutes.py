@@ -167,6 +167,30 @@ with raises(dbc.CallError, WORDS):
     dbc.SGD(m).step(gradients)
 params.take_over()
 
+# Whatever becomes of a parameter between two calls of the model is seen by the second one.
+memory, W, b = params.b.data, params.W, params.b
+for change, back, what in [
+    (lambda: setattr(b, "data", torch.ones(4)), lambda: setattr(b, "data", memory), WORDS.replace("W", "b")),
+    (lambda: delattr(params, "b"), lambda: params.register_parameter("b", b), "the parameter `b` is no tensor any more"),
+    (lambda: setattr(params, "b", None), lambda: setattr(params, "b", b), "the parameter `b` is no tensor any more"),
+    (lambda: W.t_(), lambda: W.t_(), "the parameter `W` has the shape [8, 4], not [4, 8]"),
+    (lambda: setattr(params, "b", torch.nn.Parameter(memory.as_strided((4,), (0,)))), lambda: setattr(params, "b", b), WORDS.replace("W", "b")),
+]:
+    for _ in range(3):
+        before = m.code(trees)
+        with torch.no_grad():
+            change()
+        for _ in range(2):
+            with raises(dbc.CallError, what):
+                m.code(trees)
+        with torch.no_grad():
+            back()
+            assert np.array_equal(m.code(trees), before)
+            b.copy_(torch.randn(4))
+        after = m.code(trees)
+        other.set_weights(m.weights())
+        assert not np.array_equal(after, before) and np.array_equal(after, other.code(trees))
+
 
 # Parametrizations and hooks: gradients go through them to what they are of.
 class Half(torch.nn.Module):
