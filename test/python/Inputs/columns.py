@@ -75,3 +75,28 @@ for changes, field, what in [(dict(kind=[0, 0, 7, 0]), "", "constructor"), (dict
         assert (error.result[1] == expected[1]).all()
     else:
         raise AssertionError(changes)
+
+# Lists: offsets and values that do not belong together are refused by the runs that read them.
+f = dbc.load(common.model("fields"))
+
+
+def lists(**changes):
+    token = {"begin": [0, 1, 2], "word": [0, 1], "class": [3, 4], "flag": [True, False], "deps": ([0] * 3, []), "xs": ([0, 1, 2], [[1, 2], [3, 4]]),
+             "ys": ([0, 1, 2], [0, 2, 3], [1, 2, 3]), **changes}
+    return f.columns(2, {"Token": token}, {"t": [0, 1], "p.a": [1, 2], "p.b": [[1, 2], [3, 4]], "q.0": ([0] * 3, []), "q.1": ([0] * 3, [])})
+
+
+assert f.report_(lists())[0].tolist() == [3, 7]
+for changes, message in [
+    (dict(xs=([0, 1, 2], [[1, 2], [3, 4], [5, 6]])), "`xs`: 4 values are needed, 6 were given"),
+    (dict(xs=([0, 1, 2], [1, 2, 3])), "`xs`: 4 values are needed, 3 were given"),
+    (dict(xs=([0, 1], [[1, 2], [3, 4]])), "`xs`: 3 offsets are needed, 2 were given"),
+    (dict(ys=([0, 1, 2], [0, 2, 3], [1, 2, 3, 4])), "`ys`: 3 values are needed, 4 were given"),
+    (dict(ys=([0, 1, 2], [0, 2, 3, 4], [1, 2, 3, 4])), "`ys`: 3 offsets are needed, 4 were given"),
+]:
+    batch = lists(**changes)
+    with raises(dbc.CallError, "fields: Token: field " + message, code="bad_call"):
+        f.report_(batch)
+    assert f.load(batch) == [0, 1]  # which reads none of them
+with raises(dbc.CallError, "Token: `xs` is a list: a tuple of 1 array(s) of offsets and one of values"):
+    lists(xs=[[1, 2], [3, 4]])

@@ -141,6 +141,23 @@ for name, run, entry in (("far", each, m.far), ("code", code, m.pull)):
     same(gradients(second), gradients(run(columns(np.zeros((4, 4), np.float32)))))
     assert torch.equal(run(batch), third)  # as it was given last
 
+# Numbers of lists, and those of a tensor that its owner writes.
+c = dbc.load(common.model("clashes"), mode="train", gradients="all")
+losses = dbc.torch.as_function(c.record_, reduction="none")
+u, b = np.ones(2, np.float32), torch.ones(2, 2, 3)
+made = lambda: c.columns(2, {}, {"p.a": [1, 2], "p.b": np.zeros((2, 6), np.float32), "q.0": ([0, 1, 2], u), "q.1": ([0, 1, 2], [[1, 2], [3, 4]])})
+batch = made()
+first, late, kept = losses(batch), losses(batch, **{"p.b": b}), losses(batch)
+u[:] = 100
+b.zero_()
+losses(batch)
+changed(late)
+for run, wanted in ((first, 0), (kept, 2 * 6)):
+    losses.params.w.grad = None
+    run[1].backward()
+    assert losses.params.w.grad == wanted, losses.params.w.grad
+assert losses(batch)[1] == 100 * 7  # as whoever has the arrays has left them
+
 # The mean and the sum have their gradients when they run.
 batch = m.far.batch(inputs)
 first = far(batch)
