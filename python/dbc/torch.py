@@ -335,8 +335,9 @@ class Function(torch.nn.Module):
     def forward(self, inputs: Any, /, **tensors: torch.Tensor) -> torch.Tensor:
         """inputs: as the entry takes them. tensors: values, with their gradients, of fields (`Tree_x=..` for `Tree.x`: a row for
         each node of the type, in the order of `batch.nodes("Tree")`; those of nodes without the field are passed over) and
-        arguments (`y=..`: a row for each input); they replace what the batch has, for later runs too. Raises InputError where inputs do not fit the
-        model, and CallError for tensors that are not called or shaped so, or whose gradients the model does not have."""
+        arguments (`y=..`: a row for each input); they replace what the batch has, for later runs too. Raises InputError where inputs
+        do not fit the model, and CallError for tensors that are not called or shaped so, or whose gradients the model does not
+        have."""
         batch = self.entry.batch(inputs)
         registered = self.params()
         kind = _LossRun if self.entry.is_loss else _EntryRun
