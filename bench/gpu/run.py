@@ -268,8 +268,8 @@ def profile_of(manifest, done, of):
     expected = {kernel["name"]: kernel["us"] for kernel in predicted[0]["kernels"]} if predicted else {}
     for path in done.get(f"{of[0]} batch {of[1]}", {}).get("paths", []):
         for stage in path["stages"]:
-            us = expected.get(stage["name"].removeprefix("stage."), {}).get(path["path"])
-            rows.append([stage["name"].removeprefix("stage."), path["path"], stage["launches"], stage["rows"],
+            us = expected.get(stage["name"], {}).get(path["path"])
+            rows.append([stage["name"], path["path"], stage["launches"], stage["rows"],
                          f"{stage['us']:.1f}", "" if us is None else f"{us:.1f}"])
     return rows
 
