@@ -25,7 +25,6 @@ class Batch(_dbc.Batch):
         """The objects that became nodes of a data type, in the order of gradients and of `columns`."""
         return self._objects(_number_of(self._code.described["datas"], data))
 
-
     def _put(self, where, elements):
         """Numbers for a column, in place of those that it has."""
         (self._add_floats if self._is_flat else self._replace_floats)(*where, elements)

@@ -24,6 +24,16 @@ def raises(kind, message, **attributes):
     raise AssertionError(f"nothing raised: {message}")
 
 
+def refused_late(late):
+    """PyTorch refuses the gradients of what ran before one of its tensors was changed."""
+    try:
+        late.sum().backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error), error
+    else:
+        raise AssertionError
+
+
 def tree(m, leaves, rng, vocab=20):
     """A random tree of a model of trees whose leaves are words."""
     if leaves == 1:
