@@ -1,15 +1,12 @@
 """Files that the user names. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 from __future__ import annotations
 
-import itertools
 import os
-import stat
 
+from . import _dbc
 from ._errors import CallError, FileError
 
 AnyPath = str | bytes | os.PathLike
-
-_NUMBERS = itertools.count()  # of temporary files
 
 
 def path_of(path: AnyPath) -> bytes:
@@ -51,37 +48,17 @@ def read(path: AnyPath) -> bytes:
 
 def write(path: AnyPath, text: str) -> None:
     """Writes a text to a file, as a whole or not at all; one that has it is not touched. Raises FileError."""
-    path = path_of(path)
-    data = text.encode()
-    try:
-        place = os.path.realpath(path)  # a link stays one
-        mode = os.stat(place).st_mode if os.path.exists(place) else None
-        if mode is not None and not stat.S_ISREG(mode):  # as /dev/stdout
-            with open(place, "wb") as file:
-                file.write(data)
-        elif mode is None or not _has(place, data):
-            _replace(place, data, mode)
-    except OSError as error:
-        raise _error(path, error) from None
+    path, data = path_of(path), text.encode()
+    if not _has(path, data):
+        _dbc._write_file(path, data)
 
 
-def _has(place, data):
+def _has(path, data):
+    """Whether a file has these bytes; what is no regular file, as /dev/stdout, has none."""
     try:
-        with open(place, "rb") as file:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
             return file.read() == data
     except OSError:
         return False  # may be written, not read
-
-
-def _replace(place, data, mode):
-    temporary = place + b".tmp%d.%d" % (os.getpid(), next(_NUMBERS))
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-        if mode is not None:
-            os.chmod(temporary, stat.S_IMODE(mode))
-        os.replace(temporary, place)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
