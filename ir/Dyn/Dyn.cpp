@@ -200,7 +200,7 @@ bool Structural::find(Value value) {
   unsigned result = cast<OpResult>(value).getResultNumber();
   if (isa<FieldOp, ArgumentOp, CalledByOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
     return true;
-  if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
+  if (isa<CallOp, ScanOp, FoldOp, GetOp, OptimizationBarrierOp>(op))
     return false;
   if (auto reduce = dyn_cast<ReduceListOp>(op))
     return reduce.getKind() != ReduceKind::ArgMax && has(reduce.getList()) && !isEnded(reduce.getList());

@@ -250,8 +250,10 @@ def Dyn_NeedOp : Dyn_Op<"need", [MemoryEffects<[MemWrite]>]> {
 def Dyn_OptimizationBarrierOp : Dyn_Op<"optimization_barrier", [Pure, SameOperandsAndResultType]> {
   let summary = "The same number, of which nothing is known until there are stages";
   let description = [{
-    A constant that a call gives must not decide here what a cell computes: what the source says of an untaken arm, such as
-    that a field must be given, stands all the same. `dyn-to-batch` drops it.
+    A number that a call gives is computed in a cell (manual, S2), whatever it is where the call stands: a constant must not
+    decide what the cell computes, and what the source says of an untaken arm, such as that a field must be given, stands all
+    the same; an integer that follows from structure does not make the cell's own integers structural, whose errors would come
+    first (E2). `dyn-to-batch` writes integers to the rows of the cell, and drops it of other numbers.
   }];
   let arguments = (ins Dyn_Number:$value);
   let results = (outs Dyn_Number:$result);

@@ -94,6 +94,7 @@ private:
         sites.push_back(call);
     });
     for (Call call : sites) {
+      known(call);
       cells.lifted.insert(call);
       for (Operation *binder : frameOf(call).binders)
         cells.addPosition(binder);
@@ -323,13 +324,23 @@ private:
       cells.makeValues(name, call.getLoc(), frame, list);
   }
 
-  /// A number that is made of constants alone, as one that nobody knows: what follows from it is not to
-  /// decide what the copy computes. Of parameters nothing is known anyway.
+  /// A captured number as what it is in a cell: computed (manual, S2), and not known. Of parameters nothing
+  /// is known anyway.
   static Value unknown(OpBuilder &b, Value value) {
-    if (!dyn::isNumber(value.getType()) || !LiftedCells::isOfModel(value) ||
-        llvm::any_of(sourcesOf(value), [](Operation *op) { return isa<dyn::GetOp>(op); }))
+    if (!dyn::isNumber(value.getType()))
+      return value;
+    bool constant = LiftedCells::isOfModel(value) &&
+                    llvm::none_of(sourcesOf(value), [](Operation *op) { return isa<dyn::GetOp>(op); });
+    if (!constant && !dyn::isStructural(value))
       return value;
     return dyn::OptimizationBarrierOp::create(b, value.getLoc(), value);
+  }
+
+  /// What a call in a cell hands on of what the cell captured: the callee says itself that it is unknown.
+  static void known(Call call) {
+    for (OpOperand &value : call.getValuesMutable())
+      if (auto barrier = value.get().getDefiningOp<dyn::OptimizationBarrierOp>())
+        value.set(barrier.getValue());
   }
 
   /// A value of the call from outside, in a cell with the copy's context.

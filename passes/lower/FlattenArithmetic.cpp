@@ -68,6 +68,19 @@ void Arithmetic::dropout(dyn::DropoutOp op, RowContext at) {
   env.set(op.getResult(), stages.writeOwn(inside, stage, result, at));
 }
 
+void Arithmetic::captured(dyn::OptimizationBarrierOp op, RowContext at) {
+  AbstractValue what = env.lookup(op.getValue());
+  if (what.is(Kind::Structural) || env.isOfConstants(what)) {
+    if (!structure.isIndex())
+      return env.set(op.getResult(), AbstractValue());
+    batch::StageOp stage = stages.stage(op.getLoc(), StageWriter::label(op, at), at);
+    OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+    Value number = stages.load(inside, op.getLoc(), op.getValue(), what, at);
+    what = stages.writeOwn(inside, stage, number, at);
+  }
+  env.set(op.getResult(), what);
+}
+
 /// The input's position in the batch, once a function.
 Value Arithmetic::input(Location loc) {
   Block &body = structure.function().getBody().front();

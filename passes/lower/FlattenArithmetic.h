@@ -14,6 +14,9 @@ public:
 
   void operation(mlir::Operation *op, RowContext at);
   void dropout(dyn::DropoutOp op, RowContext at);
+  /// A number that a cell captured. Integers and truths that the structure function knows are read into the
+  /// rows, which compute with them.
+  void captured(dyn::OptimizationBarrierOp op, RowContext at);
 
 private:
   bool isStructural(mlir::Operation *op);

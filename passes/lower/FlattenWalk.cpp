@@ -65,7 +65,7 @@ void Walk::walkOperation(Operation *op, RowContext at) {
         bindArgument(op.getResult(), op.getComponent(),
                      kernel::InputOp::create(b, op.getLoc(), b.getI32Type()));
       })
-      .Case([&](dyn::OptimizationBarrierOp op) { env.set(op.getResult(), env.lookup(op.getValue())); })
+      .Case([&](dyn::OptimizationBarrierOp op) { arithmetic.captured(op, at); })
       .Case([&](dyn::CalledByOp op) { calls.calledBy(op); })
       .Case([&](dyn::CallerOp op) { calls.caller(op); })
       .Case([&](dyn::CallOp op) { calls.call(op, at); })

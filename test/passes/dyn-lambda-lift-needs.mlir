@@ -44,3 +44,32 @@ dyn.cell @scaled(%t: !dyn.node<@Tree>, %q: f32) -> (f32) attributes {surface = f
   %r = arith.select %c, %q, %y : f32
   dyn.return %r : f32
 }
+
+// An integer that is captured is computed in the cell, though it is structure where the call stands: what fails of it fails in the
+// rows, not before them (manual, S2, E2). A cell that hands it on hands on what it has it from.
+// CHECK-LABEL: dyn.cell @powers(
+// CHECK: %[[K:.*]] = dyn.argument 1 : i32
+// CHECK: %[[COMPUTED:.*]] = dyn.optimization_barrier %[[K]] : i32
+// CHECK: dyn.int mul %[[COMPUTED]], %[[COMPUTED]] : i32
+// CHECK: dyn.call @cubes(%arg0, %arg0) :
+// CHECK-LABEL: dyn.cell @cubes(
+// CHECK: %[[AGAIN:.*]] = dyn.argument 1 : i32
+// CHECK: %[[INSIDE:.*]] = dyn.optimization_barrier %[[AGAIN]] : i32
+// CHECK: dyn.int mul %[[INSIDE]], %{{.*}} : i32
+dyn.entry @captured(%t: !dyn.node<@Tree>, %k: i32) -> (f32) attributes {arg_names = ["t", "k"], arg_types = [!dyn.node<@Tree>, i32], surface = f32} {
+  %a = dyn.call @powers(%t) captured (%k) : (!dyn.node<@Tree>, i32) -> f32
+  dyn.return %a : f32
+}
+dyn.cell @powers(%t: !dyn.node<@Tree>, %k: i32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %square = dyn.int mul %k, %k : i32
+  %x = arith.sitofp %square : i32 to f32
+  %y = dyn.call @cubes(%t) captured (%k) : (!dyn.node<@Tree>, i32) -> f32
+  %z = arith.addf %x, %y : f32
+  dyn.return %z : f32
+}
+dyn.cell @cubes(%t: !dyn.node<@Tree>, %k: i32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %square = dyn.int mul %k, %k : i32
+  %cube = dyn.int mul %square, %k : i32
+  %x = arith.sitofp %cube : i32 to f32
+  dyn.return %x : f32
+}
