@@ -62,6 +62,8 @@ std::string eventOfRow(const ModelNames &model, const Program &program, Operatio
   auto indexSet = program.find<kernel::IndexSetOp>(*check->getParentOfType<kernel::FuncOp>().getIndexSet());
   for (; indexSet; indexSet = program.parent(indexSet)) {
     std::string name = plan.str() + program.nameOf(indexSet);
+    for (int64_t number : indexSet.getSites().value_or(ArrayRef<int64_t>()))
+      add(number);
     if (indexSet.getKind() == kernel::IndexSetKind::Instances)
       for (kernel::FuncOp func : program.funcs)
         if (func.getKind() == kernel::FuncKind::Index && func.getIndexSet() == indexSet.getSymName())

@@ -143,8 +143,8 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     tuple of keys; only called instances are computed, a call outside of a range fails the input (manual, C2). The last
     `value_count` arguments are captured: a call from outside of the recursion gives their values to all instances that it
     leads to (manual, C4); instances of different calls are different. `dyn-lambda-lift` makes keys of them, and tells of a
-    cell that it makes: `source_name`, what the source calls it, and `frame`, which keys stand for the captured arguments
-    (the first, and how many).
+    cell that it makes: `source_name`, what the source calls it, `frame`, which keys stand for the captured arguments (the
+    first, and how many), and `sites`, by which calls from outside its instances are reached: see kernel.index_set.
     ```mlir
     dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
     dyn.cell @state(%v: !dyn.node<@Atom>, %t: i32) -> (tensor<100xf32>) { ... }
@@ -152,12 +152,13 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface, OptionalAttr<I32Attr>:$value_count,
-                       OptionalAttr<StrAttr>:$source_name, OptionalAttr<DenseI64ArrayAttr>:$frame);
+                       OptionalAttr<StrAttr>:$source_name, OptionalAttr<DenseI64ArrayAttr>:$frame,
+                       OptionalAttr<DenseI64ArrayAttr>:$sites);
   let regions = (region SizedRegion<1>:$body, VariadicRegion<SizedRegion<1>>:$ranges);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::ArrayAttr":$results, "::mlir::Type":$surface,
                                  "unsigned":$ranges), [{
     build($_builder, $_state, $_builder.getStringAttr(name), results, ::mlir::TypeAttr::get(surface), nullptr, nullptr, nullptr,
-          ranges);
+          nullptr, ranges);
   }]>];
   let extraClassDeclaration = [{
     static ::llvm::StringRef getKeyword() { return "cell"; }

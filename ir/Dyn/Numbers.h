@@ -27,6 +27,10 @@ inline std::optional<int64_t> numberOf(mlir::Location location) {
   return std::nullopt;
 }
 
+/// The coordinate that says by which call from outside of a recursion an instance is reached, of the number
+/// of the called cell's first key.
+inline int64_t siteOf(int64_t number) { return -2 - number; }
+
 /// The number of a binder that goes through its lists from their end, in what is made of its steps; and back.
 inline int64_t reversed(int64_t number) { return -2 - number; }
 inline bool isReversed(int64_t number) { return number < -1; }

@@ -146,19 +146,21 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
     (`kernel.mask`); rows are then reached through an order list too. `filled`: the last so many index arrays are `rows` of a
-    kernel.distinct.
+    kernel.distinct. `sites`: which calls from outside of a recursion lead to the instances, as coordinates of an event (see
+    dbc/first_error.h): pairs of the coordinate of such calls of one cell, and of the number of the call.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_IndexSetKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$index_arrays, OptionalAttr<FlatSymbolRefAttr>:$group,
       OptionalAttr<I32Attr>:$cell, UnitAttr:$by_time_step, OptionalAttr<FlatSymbolRefAttr>:$steps_of,
       UnitAttr:$masked, OptionalAttr<I32Attr>:$extent,
-      DefaultValuedAttr<ConfinedAttr<I32Attr, [IntNonNegative]>, "0">:$filled);
+      DefaultValuedAttr<ConfinedAttr<I32Attr, [IntNonNegative]>, "0">:$filled, OptionalAttr<DenseI64ArrayAttr>:$sites);
   // Of no group, run at once. `extent` below 0: none.
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "IndexSetKind":$kind, "::llvm::ArrayRef<::llvm::StringRef>":$index_arrays,
                                  CArg<"::mlir::FlatSymbolRefAttr", "{}">:$parent, CArg<"int64_t", "-1">:$extent), [{
     build($_builder, $_state, name, kind, parent, $_builder.getStrArrayAttr(index_arrays), /*group=*/::mlir::FlatSymbolRefAttr(),
           /*cell=*/::mlir::IntegerAttr(), /*by_time_step=*/false, /*steps_of=*/::mlir::FlatSymbolRefAttr(), /*masked=*/false,
-          extent < 0 ? ::mlir::IntegerAttr() : $_builder.getI32IntegerAttr(static_cast<int32_t>(extent)));
+          extent < 0 ? ::mlir::IntegerAttr() : $_builder.getI32IntegerAttr(static_cast<int32_t>(extent)), /*filled=*/0,
+          /*sites=*/::mlir::DenseI64ArrayAttr());
   }]>];
   let assemblyFormat = "$kind $sym_name (`in` $parent^)? $index_arrays (`group` $group^ `cell` $cell)? (`by_time_step` $by_time_step^)? (`steps` $steps_of^)? (`masked` $masked^)? (`extent` $extent^)? (`filled` $filled^)? attr-dict";
   let extraClassDeclaration = [{

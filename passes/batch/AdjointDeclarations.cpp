@@ -99,7 +99,8 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
                                            kernel::IndexSetKind::Elements, stage.getIndexSetAttr(),
                                            b.getStrArrayAttr({"parent", "row", "position", "length"}),
                                            FlatSymbolRefAttr(), IntegerAttr(), inLoop, stepsOf,
-                                           /*masked=*/false, IntegerAttr()));
+                                           /*masked=*/false, IntegerAttr(), /*filled=*/0,
+                                           /*sites=*/DenseI64ArrayAttr()));
   auto func = named(kernel::FuncOp::create(b, loc, unique("index." + known.getSymName()),
                                            kernel::FuncKind::Index, stage.getIndexSetAttr(), ArrayAttr()));
   Type i32 = b.getI32Type();

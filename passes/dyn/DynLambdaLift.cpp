@@ -10,6 +10,7 @@
 // Where values change on the way down (C5), calls are edges of relations (dyn.relation). An instance asks by
 // which one it is called and from where, and a cell of what that call gives.
 #include "ir/Dyn/Binders.h"
+#include "ir/Dyn/Numbers.h"
 #include "ir/Dyn/Recursion.h"
 #include "passes/Passes.h"
 #include "passes/Refusal.h"
@@ -74,6 +75,7 @@ struct LambdaLifting {
     cells.spreadLists();
     erase();
     cells.markContexts();
+    markSites();
     return cells.cleanRanges();
   }
 
@@ -153,6 +155,9 @@ private:
       dyn::CellOp values;
     };
     llvm::DenseMap<Operation *, SmallVector<Way>> ways;
+    Operation *caller = nullptr; ///< the function of the call from outside
+    SmallVector<int64_t> site;   ///< that call's, see kernel.index_set
+    unsigned calls = 0;          ///< from outside
 
     dyn::CellOp originalOf(dyn::CellOp copied) {
       return *llvm::find_if(recursion.cells, [&](dyn::CellOp cell) { return cells[cell] == copied; });
@@ -213,6 +218,7 @@ private:
     CapturingRecursion &recursion = *recursionOf[callee];
     Frame frame = frameOf(call);
     Copy &copy = copyFor(recursion, callee, frame, call);
+    ++copy.calls;
     SmallVector<Value> keys =
         cells.keysFor(copy.cells[callee], LiftedCells::keysInside(frame).all(), call.getKeys());
     OpBuilder b(call);
@@ -261,6 +267,8 @@ private:
         if (copy->frame == frame && copy->callee == callee && copy->captured == captured)
           return *copy;
     Copy &copy = copies.emplace_back(recursion, callee, frame, captured);
+    copy.caller = LiftedCells::frameAround(call).function;
+    copy.site = siteOf(call, callee);
     LDBG() << "copy " << copies.size() << " is of the recursion of @" << callee.getSymName()
            << ", for the call at " << dyn::sourceLocation(call.getLoc()) << " and what it depends on in "
            << frame.binders.size() << " binders";
@@ -301,6 +309,30 @@ private:
     for (dyn::CellOp cell : recursion.cells)
       choose(cell, copy);
     return copy;
+  }
+
+  /// What tells the events of a copy from those of others; nothing without the numbers of dyn-order-errors.
+  static SmallVector<int64_t> siteOf(Call call, dyn::CellOp callee) {
+    if (callee.getKeys().empty())
+      return {};
+    auto key = dyn::numberOf(callee.getKeys()[0].getLoc()), number = dyn::numberOf(call.getLoc());
+    return key && number ? SmallVector<int64_t>{dyn::siteOf(*key), *number} : SmallVector<int64_t>();
+  }
+
+  /// Says of each cell that was made by which calls from outside its instances are reached: of its own copy,
+  /// and of those that the call stands in. A copy that several calls share has no site.
+  void markSites() {
+    for (dyn::CellOp cell : module.getOps<dyn::CellOp>()) {
+      SmallVector<int64_t> sites;
+      for (Operation *at = cell; at;) {
+        auto copy = copyOf.find(at);
+        if (copy != copyOf.end() && copy->second->calls == 1)
+          llvm::append_range(sites, copy->second->site);
+        at = copy == copyOf.end() ? cells.functionOf(at) : copy->second->caller;
+      }
+      if (!sites.empty())
+        cell.setSites(sites);
+    }
   }
 
   static bool isArgument(Value value) {

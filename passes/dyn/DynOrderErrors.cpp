@@ -405,7 +405,7 @@ private:
     auto callee = module.lookupSymbol<dyn::CellOp>(op.getCalleeAttr());
     int32_t f = functions.insert({callee, static_cast<int32_t>(functions.size())}).first->second;
     auto recursion = recursions.find(callee);
-    int32_t gives = 0, number = ++calls;
+    int32_t gives = 0, number = static_cast<int32_t>(*dyn::numberOf(op.getLoc()));
     if (recursion != recursions.end())
       gives = llvm::is_contained(recursion->second->cells, op->getParentOfType<dyn::CellOp>()) ? 1 : 2;
     int32_t where = location(callee.getLoc());
@@ -461,7 +461,6 @@ private:
   llvm::MapVector<Operation *, int32_t> functions;
   llvm::DenseMap<int32_t, SmallVector<int32_t>> jumps; ///< of each function: where its code names targets
   dyn::Structural structural;
-  int32_t calls = 0;
 
   // Of the current function.
   int32_t current = 0, count = 0, unknown = 0, dropped = 0;
@@ -481,6 +480,7 @@ struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {
         for (BlockArgument key : cell.getKeys())
           key.setLoc(dyn::numbered(key.getLoc(), numbers++));
     });
+    module.walk([&](dyn::CallOp call) { call->setLoc(dyn::numbered(call->getLoc(), numbers++)); });
     numbered += numbers;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     for (dyn::EntryOp entry : llvm::to_vector(module.getOps<dyn::EntryOp>()))

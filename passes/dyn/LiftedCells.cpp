@@ -124,7 +124,7 @@ dyn::CellOp LiftedCells::makeCell(StringRef name, Location loc, TypeRange result
       FrameCopy copy(*this, inside, frame, inFrame(range));
       return SmallVector<Value>{integer(inside, loc, 0), copy.length(list)};
     });
-  contexts[cell] = {ownFirst, body.getNumArguments() - ownFirst};
+  contexts[cell] = {ownFirst, body.getNumArguments() - ownFirst, frame.function};
   for (auto [k, key] : llvm::enumerate(others)) {
     if (ownFirst && k == 0)
       continue;

@@ -63,6 +63,8 @@ public:
   llvm::SmallVector<mlir::Value> ownKeys(dyn::CellOp cell, mlir::Block &block);
   /// Both in their order.
   llvm::SmallVector<mlir::Value> keysFor(dyn::CellOp cell, mlir::ValueRange frame, mlir::ValueRange own);
+  /// The function of its frame; null if it has none.
+  mlir::Operation *functionOf(mlir::Operation *cell) const { return contexts.lookup(cell).function; }
   /// Marks the keys of frames, which messages do not tell, in cells that are still there.
   void markContexts();
 
@@ -126,8 +128,10 @@ private:
   llvm::MapVector<mlir::Value, Computed> computed;
   struct Context {
     unsigned first = 0, count = 0;
+    mlir::Operation *function = nullptr;
   };
-  llvm::MapVector<mlir::Operation *, Context> contexts; ///< of each cell: which keys are those of a frame
+  /// Of each cell: which keys are those of a frame, and whose.
+  llvm::MapVector<mlir::Operation *, Context> contexts;
 };
 
 } // namespace dbc::passes

@@ -68,6 +68,7 @@ static void componentNames(Type surface, const std::string &prefix, SmallVectorI
 void Flattening::declareCell(CellInfo &cell) {
   StringRef name = cell.op.getSymName();
   cell.indexSet = program.addIndexSet(cell.op.getLoc(), name, kernel::IndexSetKind::Instances, nullptr);
+  cell.indexSet->sites = cell.op.getSitesAttr();
   cell.indexSet->addArray(dyn::startsWithNode(cell.op) ? "node" : "input");
   for (BlockArgument key : dyn::secondaryKeys(cell.op)) {
     std::string name = dyn::sourceName(key.getLoc());

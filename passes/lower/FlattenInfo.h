@@ -102,7 +102,8 @@ struct IndexSetInfo {
   llvm::DenseMap<mlir::Value, unsigned> arrayOf;
   std::string group; ///< instances: the group and the cell's number in it
   int cell = -1;
-  std::string alive; ///< buffer that says which rows there are; empty: all
+  mlir::DenseI64ArrayAttr sites; ///< instances: see kernel.index_set; null: none
+  std::string alive;             ///< buffer that says which rows there are; empty: all
   size_t given = 1;  ///< how many of the arrays are set when a row is made: the owner, and an instance's keys
   bool used = false; ///< a stage or an index array needs its rows
 };

@@ -68,7 +68,7 @@ void ProgramWriter::declareIndexSets() {
         symbol(indexSet.group),
         indexSet.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(indexSet.cell),
         /*by_time_step=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*masked=*/!indexSet.alive.empty(),
-        /*extent=*/IntegerAttr());
+        /*extent=*/IntegerAttr(), /*filled=*/0, indexSet.sites);
   }
 }
 

@@ -42,8 +42,13 @@ int32_t Walk::context(const int32_t *p) {
     name.push_back(static_cast<int32_t>(loop.position()));
   auto [at, fresh] =
       context_numbers_.try_emplace(std::move(name), static_cast<int32_t>(contexts_.size()) + 1);
-  if (fresh)
+  if (fresh) {
     contexts_.push_back({frame.own, coordinates()});
+    if (const int32_t *callee = function(p[0]); callee[3] > 0) {
+      std::vector<int32_t> &outer = contexts_.back().coordinates;
+      outer.insert(outer.end(), {site_of(callee[4]), p[1]});
+    }
+  }
   return at->second;
 }
 

@@ -83,9 +83,13 @@ enum class Logic : int32_t {
 enum class Reduction : int32_t { Sum, Max, Min, Any, All };
 enum class Binder : int32_t { Map, Filter, Scan, Fold };
 
+/// The coordinate that says by which call from outside of a recursion an instance is reached; `key` is that
+/// of the called cell's first key.
+constexpr int32_t site_of(int32_t key) { return -2 - key; }
+
 /// Something that went wrong while computing: an event, and where it was. `at` has pairs of a coordinate (a
-/// key or a binder) and its value (a key, or a position); coordinates that the operation does not depend on
-/// may be absent.
+/// key, a binder or a site) and its value (a key, a position, or the number of a call); coordinates that the
+/// operation does not depend on may be absent.
 struct ComputedError {
   int32_t event;
   std::vector<int32_t> at;
