@@ -46,7 +46,13 @@ public:
       outer_ = ctx_;
     size_t index = found_->getTokenIndex();
     beforeToken_ = index > 0 ? parser.getTokenStream()->get(index - 1) : nullptr;
-    following_ = found_->getType() == Token::EOF ? nullptr : parser.getTokenStream()->get(index + 1);
+    auto next = [&](Token *token) {
+      return !token || token->getType() == Token::EOF
+                 ? nullptr
+                 : parser.getTokenStream()->get(token->getTokenIndex() + 1);
+    };
+    following_ = next(found_);
+    afterFollowing_ = next(following_);
   }
 
   void give();
@@ -82,7 +88,7 @@ private:
   Tree *last_ = nullptr;   // of ctx_
   Tree *before_ = nullptr; // see above
   Token *beforeToken_;
-  Token *following_;
+  Token *following_, *afterFollowing_; // null behind the end
 };
 
 const char *spelling(size_t type) {
@@ -369,6 +375,9 @@ std::string Report::hintText() const {
   }
   if (rule() == DynParser::RuleArg && found(DynParser::EQ))
     return "parameters have a type, and no default: `x: f32`";
+  if (found(DynParser::LBRACE) && beforeToken_ && beforeToken_->getType() == DynParser::ID &&
+      afterFollowing_ && afterFollowing_->getType() == DynParser::COLON)
+    return "a record literal is `" + text(beforeToken_) + " { " + text(following_) + " = .. }`";
   if (found(DynParser::LRECORD) && following_)
     return "a name is given to a value with `let " + text(following_) + " = ..;`";
   if (found(DynParser::DIM) && following_ && following_->getType() == DynParser::EQ)

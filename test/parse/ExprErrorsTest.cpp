@@ -356,6 +356,18 @@ hint: a record literal is `Name { field = value, .. }` or `module.Name { .. }`
 )");
 }
 
+// Fields as other languages write them.
+TEST(ExprErrors, RecordWithColons) {
+  EXPECT_EQ(syntaxErrors(R"(model m;
+fn f(a: f32) -> f32 { g(State { h: 1, c: a }) })"),
+            R"(
+m.dyn:2:31: error: expected `,` or `)` after `State`, found `{`
+    fn f(a: f32) -> f32 { g(State { h: 1, c: a }) }
+                                  ^
+hint: a record literal is `State { h = .. }`
+)");
+}
+
 // Operators.
 
 TEST(ExprErrors, ChainedComparison) {
