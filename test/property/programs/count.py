@@ -75,6 +75,7 @@ REQUIRED = {
         "loop-invariant parameter",
         "value that changes",
         "captured list",
+        "captured int",
         "cell of a table of layers",
         "entry for the root",
         "entry for every node",

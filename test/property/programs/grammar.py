@@ -32,6 +32,7 @@ KINDS = {
     "pages": "[[index[vocab]]]",
     "bits": "bool[2]",
     "nums": "int[3]",
+    "marks": "Marks",
 }
 
 # The kind of the elements of a list.
@@ -48,6 +49,7 @@ DECLS = [
     ("tensor const", "const C: f32[vocab, d];", "C"),
     ("record", "record State[m] { h: f32[m]; c: f32[m]; }", "State"),
     ("record without dims", "record Flat { a: f32[d]; n: f32; }", "Flat"),
+    ("record without dims", "record Marks { k: int; up: bool; }", "Marks"),
     ("record of records", "record Nest[m] { s: State[m]; p: (f32[m], f32); }", "Nest"),
     ("initialiser normal", "param E: f32[vocab, d] = normal(0, 0.7);", "E"),
     ("initialiser uniform", "param b0: f32[d] = uniform(-1, 1);", "b0"),
@@ -149,6 +151,10 @@ PLAIN = {
         ("div", "(0.1 * f32(div($int, 2)))"),
         ("remainder", "(0.1 * f32($int % 3))"),
         ("index conversion", "E[index[vocab](($int * $int) % 2), 0]"),
+        ("captured int", "clip(f32($marks.k * 3 - 1) * 0.1, -2.0, 2.0)", 3),
+        ("captured int+div", "(0.1 * f32(div(7, $marks.k * $marks.k + 1)))", 3),
+        ("captured int+computed index of a tensor", "E[($marks.k * $marks.k) % 2, 0]", 3),
+        ("captured int+bool to number", "f32(int($marks.up))", 2),
         ("bool to number", "f32(int($bool))"),
         ("tensor of indices", "tanh(sum(f32($tags)))", 4),
         ("element of tensor", "$vec[0]"),
@@ -182,6 +188,12 @@ PLAIN = {
         ("int of an index", "int($idx)"),
         ("int of a bool", "int($bool)"),
         ("dim as a number", "d"),
+    ],
+    "marks": [
+        ("captured int", "Marks { k = $int, up = $bool }", 3),
+        ("captured int", "Marks { k = $int, up = false }", 2),
+        ("captured int", "Marks { k = minimum($marks.k, 5) + 1, up = !$marks.up }", 3),
+        ("captured int", "Marks { k = 2, up = true }"),
     ],
 }
 
@@ -364,6 +376,7 @@ DEEP = {
         ("cell without nodes+key by arithmetic", "arc(minimum(maximum(<int>, 0), 1), 2)"),
         ("cell without nodes+key by arithmetic", "mesh(minimum(maximum(<int>, 0), 2), minimum(maximum(<int>, 0), 2))"),
         ("computed if", "(if <f32> > 0.0437 {vec} else {vec})", 2),
+        ("captured int+computed if", "(if $marks.up && $marks.k > 1 {vec} else {vec})", 2),
         ("computed else if", "(if <f32> > 0.4437 {vec} else if <f32> > -0.2631 {vec} else {vec})"),
         ("computed and", "(if <f32> > 0.0437 && <f32> < 0.7391 {vec} else {vec})"),
         ("computed or", "(if <f32> > 0.6437 || <f32> < -0.1391 {vec} else {vec})"),

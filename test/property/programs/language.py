@@ -160,7 +160,7 @@ RULES = {
         *("range of an earlier key", "range of a key by the input", "cell of a layer", "cell of a table of layers"),
     ],
     "C3": ["measure by `by`", "measure of two keys", "measure that is kept", "call of a cell", "mutually recursive cells"],
-    "C4": ["captured argument", "loop-invariant parameter", "captured list", "cell of several nodes"],
+    "C4": ["captured argument", "loop-invariant parameter", "captured list", "captured int", "cell of several nodes"],
     "C5": ["value that changes", "entry for every call"],
     "C6": ["cell of list", "fold of a list", "fold of lists of lists", "fn of lists", "entry of a list", "scan of a record", "scan of a list", "scan_back of a list"],
     "S1": [
