@@ -12,7 +12,7 @@ def DynOrderErrors : Pass<"dyn-order-errors", "::mlir::ModuleOp"> {
   let description = [{
     Before any pass moves anything, the structure of each entry, and of what it calls, is written down as steps that the
     runtime can walk through: what is tested there, and which operations may fail by what is computed. Afterwards each entry
-    has a `kernel.evaluation`, and these operations, binders and keys of cells have numbers in their locations, see
+    has a `kernel.evaluation`, and these operations, binders, keys of cells and calls have numbers in their locations, see
     ir/Dyn/Numbers.h.
     ```mlir
     dyn.entry @e(%xs) { %x = dyn.at %xs[0] ... }
@@ -20,7 +20,7 @@ def DynOrderErrors : Pass<"dyn-order-errors", "::mlir::ModuleOp"> {
     kernel.evaluation @e words ["e", "", "e.dyn:3:4"] code array<i32: ...>
     ```
   }];
-  let statistics = [Statistic<"numbered", "numbered", "Binders, keys and operations that got a number">];
+  let statistics = [Statistic<"numbered", "numbered", "Binders, keys, calls and operations that got a number">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -183,8 +183,9 @@ def DynLambdaLift : Pass<"dyn-lambda-lift", "::mlir::ModuleOp"> {
   let description = [{
     A recursion is copied for each call from outside with captured arguments. The keys of the caller, and the positions in
     the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
-    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant that is captured is hidden by
-    `dyn.optimization_barrier`, so that it does not take away an arm that reads fields.
+    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant or an integer of the structure
+    that is captured stands behind a `dyn.optimization_barrier`: in the cell it is computed. The copy says which calls it is
+    made for (`sites`), by which errors of its instances are told from those of others.
     ```mlir
     dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) captured (%q) }
     ==>

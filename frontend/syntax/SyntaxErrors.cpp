@@ -375,9 +375,12 @@ std::string Report::hintText() const {
   }
   if (rule() == DynParser::RuleArg && found(DynParser::EQ))
     return "parameters have a type, and no default: `x: f32`";
-  if (found(DynParser::LBRACE) && beforeToken_ && beforeToken_->getType() == DynParser::ID &&
-      afterFollowing_ && afterFollowing_->getType() == DynParser::COLON)
-    return "a record literal is `" + text(beforeToken_) + " { " + text(following_) + " = .. }`";
+  bool inExpr = inBlock || rule() == DynParser::RuleTrailer || rule() == DynParser::RuleLet ||
+                rule() == DynParser::RulePrimary;
+  bool colonFollows = afterFollowing_ && afterFollowing_->getType() == DynParser::COLON;
+  if ((found(DynParser::LBRACE) && inExpr && colonFollows) ||
+      (found(DynParser::COLON) && rule() == DynParser::RuleFieldInit))
+    return "a record literal is `Name { field = value, .. }`";
   if (found(DynParser::LRECORD) && following_)
     return "a name is given to a value with `let " + text(following_) + " = ..;`";
   if (found(DynParser::DIM) && following_ && following_->getType() == DynParser::EQ)

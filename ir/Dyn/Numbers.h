@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Numbers in locations, by which what passes move and copy is known again: operations that may fail by what
-// is computed, binders, and keys of cells have one from dyn-order-errors on. An attribute would keep equal
-// operations apart.
+// is computed, binders, keys of cells and calls have one from dyn-order-errors on. An attribute would keep
+// equal operations apart.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -27,9 +27,9 @@ inline std::optional<int64_t> numberOf(mlir::Location location) {
   return std::nullopt;
 }
 
-/// The coordinate that says by which call from outside of a recursion an instance is reached, of the number
-/// of the called cell's first key.
-inline int64_t siteOf(int64_t number) { return -2 - number; }
+/// The coordinate of an event that says by which call from outside of a recursion an instance is reached, as
+/// dbc::site_coordinate: of the outermost recursion for 0, of one that is called in it for 1, and so on.
+inline int64_t siteCoordinate(int64_t depth) { return -2 - depth; }
 
 /// The number of a binder that goes through its lists from their end, in what is made of its steps; and back.
 inline int64_t reversed(int64_t number) { return -2 - number; }

@@ -147,7 +147,7 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
     (`kernel.mask`); rows are then reached through an order list too. `filled`: the last so many index arrays are `rows` of a
     kernel.distinct. `sites`: which calls from outside of a recursion lead to the instances, as coordinates of an event (see
-    dbc/first_error.h): pairs of the coordinate of such calls of one cell, and of the number of the call.
+    dbc/first_error.h): pairs of a coordinate and of the number of a call.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_IndexSetKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$index_arrays, OptionalAttr<FlatSymbolRefAttr>:$group,

@@ -96,7 +96,7 @@ private:
         sites.push_back(call);
     });
     for (Call call : sites) {
-      known(call);
+      stripBarriers(call);
       cells.lifted.insert(call);
       for (Operation *binder : frameOf(call).binders)
         cells.addPosition(binder);
@@ -155,9 +155,8 @@ private:
       dyn::CellOp values;
     };
     llvm::DenseMap<Operation *, SmallVector<Way>> ways;
-    Operation *caller = nullptr; ///< the function of the call from outside
-    SmallVector<int64_t> site;   ///< that call's, see kernel.index_set
-    unsigned calls = 0;          ///< from outside
+    Operation *caller = nullptr;    ///< the function of the calls from outside
+    llvm::SetVector<int64_t> sites; ///< their numbers, as dyn-order-errors gave them
 
     dyn::CellOp originalOf(dyn::CellOp copied) {
       return *llvm::find_if(recursion.cells, [&](dyn::CellOp cell) { return cells[cell] == copied; });
@@ -218,7 +217,8 @@ private:
     CapturingRecursion &recursion = *recursionOf[callee];
     Frame frame = frameOf(call);
     Copy &copy = copyFor(recursion, callee, frame, call);
-    ++copy.calls;
+    if (auto number = dyn::numberOf(call.getLoc()))
+      copy.sites.insert(*number);
     SmallVector<Value> keys =
         cells.keysFor(copy.cells[callee], LiftedCells::keysInside(frame).all(), call.getKeys());
     OpBuilder b(call);
@@ -268,7 +268,6 @@ private:
           return *copy;
     Copy &copy = copies.emplace_back(recursion, callee, frame, captured);
     copy.caller = LiftedCells::frameAround(call).function;
-    copy.site = siteOf(call, callee);
     LDBG() << "copy " << copies.size() << " is of the recursion of @" << callee.getSymName()
            << ", for the call at " << dyn::sourceLocation(call.getLoc()) << " and what it depends on in "
            << frame.binders.size() << " binders";
@@ -311,25 +310,21 @@ private:
     return copy;
   }
 
-  /// What tells the events of a copy from those of others; nothing without the numbers of dyn-order-errors.
-  static SmallVector<int64_t> siteOf(Call call, dyn::CellOp callee) {
-    if (callee.getKeys().empty())
-      return {};
-    auto key = dyn::numberOf(callee.getKeys()[0].getLoc()), number = dyn::numberOf(call.getLoc());
-    return key && number ? SmallVector<int64_t>{dyn::siteOf(*key), *number} : SmallVector<int64_t>();
-  }
-
-  /// Says of each cell that was made by which calls from outside its instances are reached: of its own copy,
-  /// and of those that the call stands in. A copy that several calls share has no site.
+  /// Says of each cell that was made by which calls from outside its instances are reached: those of its own
+  /// copy, one of which it is, and of the copies that these calls stand in.
   void markSites() {
     for (dyn::CellOp cell : module.getOps<dyn::CellOp>()) {
-      SmallVector<int64_t> sites;
+      SmallVector<Copy *> around; // the innermost first
       for (Operation *at = cell; at;) {
-        auto copy = copyOf.find(at);
-        if (copy != copyOf.end() && copy->second->calls == 1)
-          llvm::append_range(sites, copy->second->site);
-        at = copy == copyOf.end() ? cells.functionOf(at) : copy->second->caller;
+        Copy *copy = copyOf.lookup(at);
+        if (copy)
+          around.push_back(copy);
+        at = copy ? copy->caller : cells.functionOf(at);
       }
+      SmallVector<int64_t> sites;
+      for (auto [depth, copy] : llvm::enumerate(llvm::reverse(around)))
+        for (int64_t call : copy->sites)
+          sites.append({dyn::siteCoordinate(depth), call});
       if (!sites.empty())
         cell.setSites(sites);
     }
@@ -358,7 +353,7 @@ private:
 
   /// A captured number as what it is in a cell: computed (manual, S2), and not known. Of parameters nothing
   /// is known anyway.
-  static Value unknown(OpBuilder &b, Value value) {
+  static Value behindBarrier(OpBuilder &b, Value value) {
     if (!dyn::isNumber(value.getType()))
       return value;
     bool constant = LiftedCells::isOfModel(value) &&
@@ -369,7 +364,7 @@ private:
   }
 
   /// What a call in a cell hands on of what the cell captured: the callee says itself that it is unknown.
-  static void known(Call call) {
+  static void stripBarriers(Call call) {
     for (OpOperand &value : call.getValuesMutable())
       if (auto barrier = value.get().getDefiningOp<dyn::OptimizationBarrierOp>())
         value.set(barrier.getValue());
@@ -399,7 +394,7 @@ private:
       if (copy.recursion.values.changes(value))
         map.map(value, changing.getResult(number++));
       else if (!value.use_empty())
-        map.map(value, unknown(b, fromOutside(b, copy, into, copy.outside(cell, value))));
+        map.map(value, behindBarrier(b, fromOutside(b, copy, into, copy.outside(cell, value))));
     }
     for (Operation &op : cell.getBody().front())
       b.clone(op, map);

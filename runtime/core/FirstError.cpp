@@ -43,11 +43,10 @@ int32_t Walk::context(const int32_t *p) {
   auto [at, fresh] =
       context_numbers_.try_emplace(std::move(name), static_cast<int32_t>(contexts_.size()) + 1);
   if (fresh) {
-    contexts_.push_back({frame.own, coordinates()});
-    if (const int32_t *callee = function(p[0]); callee[3] > 0) {
-      std::vector<int32_t> &outer = contexts_.back().coordinates;
-      outer.insert(outer.end(), {site_of(callee[4]), p[1]});
-    }
+    const int32_t depth = frame.context > 0 ? contexts_[frame.context - 1].depth + 1 : 0;
+    std::vector<int32_t> around = coordinates();
+    around.insert(around.end(), {site_coordinate(depth), p[1]});
+    contexts_.push_back({frame.own, depth, std::move(around)});
   }
   return at->second;
 }
@@ -157,17 +156,26 @@ void Walk::cycle(const Instance *again) {
 // ----------------------------------------------------------------------------------------------------------
 
 void Walk::know(const ComputedError &error, int32_t number) {
-  std::vector<int32_t> coordinates, values;
-  for (size_t i = 0; i + 1 < error.at.size(); i += 2) {
-    coordinates.push_back(error.at[i]);
-    values.push_back(error.at[i + 1]);
+  std::vector<int32_t> coordinates;
+  std::vector<std::vector<int32_t>> choices{{}}; // of their values
+  for (size_t i = 0; i + 1 < error.at.size();) {
+    const int32_t coordinate = error.at[i];
+    coordinates.push_back(coordinate);
+    std::vector<std::vector<int32_t>> longer;
+    for (; i + 1 < error.at.size() && error.at[i] == coordinate; i += 2)
+      for (std::vector<int32_t> values : choices) {
+        values.push_back(error.at[i + 1]);
+        longer.push_back(std::move(values));
+      }
+    choices = std::move(longer);
   }
   std::vector<Alike> &alike = alike_[error.event];
   auto at = std::find_if(alike.begin(), alike.end(),
                          [&](const Alike &each) { return each.coordinates == coordinates; });
   if (at == alike.end())
     at = alike.insert(at, {std::move(coordinates), {}});
-  at->first.try_emplace(std::move(values), number);
+  for (std::vector<int32_t> &values : choices)
+    at->first.try_emplace(std::move(values), number);
 }
 
 /// An error was here if its coordinates have the values that they have here, where the inner context counts.

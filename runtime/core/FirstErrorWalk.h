@@ -84,6 +84,7 @@ struct Frame {
 /// A call from outside of a recursion with captured arguments: who called, and where.
 struct Context {
   Owner owner;
+  int32_t depth;                    ///< in how many others
   std::vector<int32_t> coordinates; ///< pairs, as in ComputedError
 };
 

@@ -96,4 +96,53 @@ TEST(FirstError, OfWhatIsComputed) {
   EXPECT_EQ(first({{2, {9, 1}}}), -1);
 }
 
+/// `twice(t)` calls `outer`, function 1, at calls 11 and 12, and that `inner`, function 2, at call 13, where
+/// event 1 may fail. The keys have coordinates 8 and 9.
+struct Twice {
+  std::vector<int32_t> code;
+  std::vector<const char *> words = {"twice", "outer", "inner", "t", "toy.dyn:1:1"};
+
+  Twice() {
+    auto put = [&](Step step, std::initializer_list<int32_t> operands) {
+      code.push_back(code_of(step));
+      code.insert(code.end(), operands);
+    };
+    auto function = [&](int32_t number, std::initializer_list<int32_t> head) {
+      code[1 + number] = static_cast<int32_t>(code.size());
+      code.insert(code.end(), head);
+    };
+    code = {3, 0, 0, 0};
+    function(0, {2, 0, -1, 0});
+    put(Step::Argument, {0, 0, 4});
+    put(Step::Call, {1, 11, 2, 4, 1, 0, 0, 1, 1});
+    put(Step::Call, {1, 12, 2, 4, 1, 0, 0, 1, 1});
+    put(Step::Return, {1, 1});
+    function(1, {2, 1, Tree, 1, 8, 3});
+    put(Step::Call, {2, 13, 2, 4, 1, 0, 0, 1, 1});
+    put(Step::Return, {1, 1});
+    function(2, {2, 2, Tree, 1, 9, 3});
+    put(Step::Event, {1});
+    put(Step::Return, {1, 1});
+  }
+  dbc::EvaluationOrder order() const { return {code.data(), words.data()}; }
+};
+
+TEST(FirstError, OfTheCallsOfARecursion) {
+  Twice twice;
+  dbc::Batch batch = made(true);
+  auto first = [&](const std::vector<dbc::ComputedError> &errors) {
+    return first_computed(twice.order(), batch, 0, 0, errors);
+  };
+  constexpr int32_t outer = dbc::site_coordinate(0), inner = dbc::site_coordinate(1);
+  EXPECT_EQ(first({{1, {9, 0, outer, 12, inner, 13}}, {1, {9, 0, outer, 11, inner, 13}}}), 1);
+  EXPECT_EQ(first({{1, {9, 0, outer, 11, inner, 13}}, {1, {9, 0, outer, 12, inner, 13}}}), 0);
+  EXPECT_EQ(first({{1, {9, 0, outer, 10, inner, 13}}, {1, {9, 0, outer, 12, inner, 13}}}), 1);
+  // Calls that share their instances: it is any of them.
+  EXPECT_EQ(
+      first({{1, {9, 0, outer, 12, inner, 13}}, {1, {9, 0, outer, 10, outer, 11, inner, 12, inner, 13}}}), 1);
+  EXPECT_EQ(
+      first({{1, {9, 0, outer, 12, inner, 13}}, {1, {9, 0, outer, 10, outer, 12, inner, 12, inner, 13}}}), 0);
+  EXPECT_EQ(first({{1, {9, 0, outer, 12, inner, 11}}}), -1);
+}
+
 } // namespace

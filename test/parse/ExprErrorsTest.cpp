@@ -364,7 +364,23 @@ fn f(a: f32) -> f32 { g(State { h: 1, c: a }) })"),
 m.dyn:2:31: error: expected `,` or `)` after `State`, found `{`
     fn f(a: f32) -> f32 { g(State { h: 1, c: a }) }
                                   ^
-hint: a record literal is `State { h = .. }`
+hint: a record literal is `Name { field = value, .. }`
+)");
+  EXPECT_EQ(syntaxErrors(R"(model m;
+fn f(a: f32) -> f32 { let s = State { h = a, c: 1 }; s.h })"),
+            R"(
+m.dyn:2:47: error: expected `=` after `c`, found `:`
+    fn f(a: f32) -> f32 { let s = State { h = a, c: 1 }; s.h }
+                                                  ^
+hint: a record literal is `Name { field = value, .. }`
+)");
+  // Elsewhere a brace is something else.
+  EXPECT_EQ(syntaxErrors(R"(model m;
+data Tree { Leaf { x: f32 } })"),
+            R"(
+m.dyn:2:18: error: expected `;` after `Leaf`, found `{`
+    data Tree { Leaf { x: f32 } }
+                     ^
 )");
 }
 

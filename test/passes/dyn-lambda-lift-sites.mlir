@@ -1,26 +1,26 @@
 // RUN: dbc-opt %s --dyn-order-errors --dyn-lambda-lift | FileCheck %s
 // RUN: dbc-opt %s --dyn-order-errors --dyn-lambda-lift --dyn-to-batch | FileCheck %s --check-prefix=BATCH
 // The cells of a copy say by which call from outside their instances are reached, so that of several errors the first in the order of
-// evaluation is found (manual, E2): pairs of the coordinate of calls of the cell, -2 minus the number of its first key, and of the
-// number of the call; its own, then those of the call that it is made for. So does their index set.
+// evaluation is found (manual, E2): pairs of a coordinate, -2 for calls of the outermost recursion, -3 for calls in that one, and of
+// the number of the call. So does their index set.
 
 dyn.data @Tree {
   dyn.ctor "Tree" ["x"] [f32]
 }
 
-// The first keys of @outer and @inner have the numbers 0 and 2. The calls in @twice have 3 and 4, those in @alike 5 and 6, and the
-// one in @outer 7: in the code they stand behind the step, 26, and the function.
+// The calls in @twice have the numbers 3 and 4, those in @alike 5 and 6, and the one in @outer 7: in the code they stand behind the
+// step, 26, and the function.
 // CHECK: kernel.evaluation @twice
 // CHECK-SAME: code [{{.*}} 26, 1, 3, 2, {{.*}} 26, 1, 4, 2, {{.*}} 26, 2, 7, 2,
 // CHECK: kernel.evaluation @alike
 // CHECK-SAME: code [{{.*}} 26, 1, 5, 2, {{.*}} 26, 1, 6, 2,
 // CHECK: dyn.cell @outer({{.*}} {sites = array<i64: -2, 3>,
-// CHECK: dyn.cell @inner({{.*}} sites = array<i64: -4, 7, -2, 3>,
+// CHECK: dyn.cell @inner({{.*}} sites = array<i64: -2, 3, -3, 7>,
 // CHECK: dyn.cell @outer_0.inner.captured({{.*}} sites = array<i64: -2, 3>,
 // CHECK: dyn.cell @outer.2({{.*}} {sites = array<i64: -2, 4>,
-// CHECK: dyn.cell @inner.2({{.*}} sites = array<i64: -4, 7, -2, 4>,
+// CHECK: dyn.cell @inner.2({{.*}} sites = array<i64: -2, 4, -3, 7>,
 // BATCH: instances @outer_0.inner.captured {{.*}} {sites = array<i64: -2, 3>}
-// BATCH: instances @inner [{{.*}} {sites = array<i64: -4, 7, -2, 3>}
+// BATCH: instances @inner [{{.*}} {sites = array<i64: -2, 3, -3, 7>}
 dyn.entry @twice(%t: !dyn.node<@Tree>, %a: f32, %b: f32) -> (f32) attributes {arg_names = ["t", "a", "b"], arg_types = [!dyn.node<@Tree>, f32, f32], surface = f32} {
   %x = dyn.call @outer(%t) captured (%a) : (!dyn.node<@Tree>, f32) -> f32
   %y = dyn.call @outer(%t) captured (%b) : (!dyn.node<@Tree>, f32) -> f32
@@ -28,9 +28,9 @@ dyn.entry @twice(%t: !dyn.node<@Tree>, %a: f32, %b: f32) -> (f32) attributes {ar
   dyn.return %z : f32
 }
 
-// The calls of one cell that give it the same are calls of one copy, which no number tells.
-// CHECK: dyn.cell @inner.3(%arg0: !dyn.node<@Tree>) -> (f32) attributes {source_name
-// BATCH: instances @inner.3 ["node", "input"] group @inner.3.group cell 0{{$}}
+// The calls of one cell that give it the same are calls of one copy: it is one of them.
+// CHECK: dyn.cell @inner.3({{.*}} {sites = array<i64: -2, 5, -2, 6>,
+// BATCH: instances @inner.3 {{.*}} {sites = array<i64: -2, 5, -2, 6>}
 dyn.entry @alike(%t: !dyn.node<@Tree>, %a: f32) -> (f32) attributes {arg_names = ["t", "a"], arg_types = [!dyn.node<@Tree>, f32], surface = f32} {
   %x = dyn.call @inner(%t) captured (%a) : (!dyn.node<@Tree>, f32) -> f32
   %y = dyn.call @inner(%t) captured (%a) : (!dyn.node<@Tree>, f32) -> f32

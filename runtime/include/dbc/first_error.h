@@ -83,13 +83,14 @@ enum class Logic : int32_t {
 enum class Reduction : int32_t { Sum, Max, Min, Any, All };
 enum class Binder : int32_t { Map, Filter, Scan, Fold };
 
-/// The coordinate that says by which call from outside of a recursion an instance is reached; `key` is that
-/// of the called cell's first key.
-constexpr int32_t site_of(int32_t key) { return -2 - key; }
+/// The coordinate whose value says by which call from outside of a recursion an instance is reached: of the
+/// outermost recursion for 0, of one that is called in it for 1, and so on.
+constexpr int32_t site_coordinate(int32_t depth) { return -2 - depth; }
 
 /// Something that went wrong while computing: an event, and where it was. `at` has pairs of a coordinate (a
 /// key, a binder or a site) and its value (a key, a position, or the number of a call); coordinates that the
-/// operation does not depend on may be absent.
+/// operation does not depend on may be absent, and one that stands several times in a row has any of its
+/// values, as several calls may share their instances.
 struct ComputedError {
   int32_t event;
   std::vector<int32_t> at;
