@@ -380,7 +380,7 @@ std::string Report::hintText() const {
   bool colonFollows = afterFollowing_ && afterFollowing_->getType() == DynParser::COLON;
   if ((found(DynParser::LBRACE) && inExpr && colonFollows) ||
       (found(DynParser::COLON) && rule() == DynParser::RuleFieldInit))
-    return "a record literal is `Name { field = value, .. }`";
+    return "a record literal is `Name { field = value, .. }` or `module.Name { .. }`";
   if (found(DynParser::LRECORD) && following_)
     return "a name is given to a value with `let " + text(following_) + " = ..;`";
   if (found(DynParser::DIM) && following_ && following_->getType() == DynParser::EQ)

@@ -27,10 +27,6 @@ inline std::optional<int64_t> numberOf(mlir::Location location) {
   return std::nullopt;
 }
 
-/// The coordinate of an event that says by which call from outside of a recursion an instance is reached, as
-/// dbc::site_coordinate: of the outermost recursion for 0, of one that is called in it for 1, and so on.
-inline int64_t siteCoordinate(int64_t depth) { return -2 - depth; }
-
 /// The number of a binder that goes through its lists from their end, in what is made of its steps; and back.
 inline int64_t reversed(int64_t number) { return -2 - number; }
 inline bool isReversed(int64_t number) { return number < -1; }

@@ -147,6 +147,8 @@ LogicalResult IndexSetOp::verify() {
       return emitOpError("has index array `") << array << "` twice";
   if (getFilled() > getIndexArrays().size())
     return emitOpError("has more index arrays that are filled than it has");
+  if (getSites() && (kind != IndexSetKind::Instances || getSites()->size() % 2 != 0))
+    return emitOpError("has sites that are no pairs of a coordinate and a call, or is not of instances");
   const size_t count = getPushedArrays();
   if (((kind == IndexSetKind::Batch || isColumn || isByInput) && count != 0) ||
       (kind == IndexSetKind::Transpose &&

@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 #include "passes/Refusal.h"
 #include "passes/dyn/FrameCopy.h"
+#include "passes/dyn/OrderSteps.h"
 #include "llvm/Support/DebugLog.h"
 #include <deque>
 #include <unordered_map>
@@ -324,7 +325,7 @@ private:
       SmallVector<int64_t> sites;
       for (auto [depth, copy] : llvm::enumerate(llvm::reverse(around)))
         for (int64_t call : copy->sites)
-          sites.append({dyn::siteCoordinate(depth), call});
+          sites.append({siteCoordinate(depth), call});
       if (!sites.empty())
         cell.setSites(sites);
     }

@@ -45,4 +45,7 @@ enum class Binder { Map, Filter, Scan, Fold };
 /// Whose the messages of a step are: a node of a data type, or one of these.
 enum class Owner { Own = -1, Input = -2, OfCall = -3 };
 
+/// dbc::site_coordinate.
+constexpr int siteCoordinate(int depth) { return -2 - depth; }
+
 } // namespace dbc::passes

@@ -64,4 +64,6 @@ DBC_SAME(Binder, Fold);
 
 #undef DBC_SAME
 
+static_assert(dbc::passes::siteCoordinate(3) == dbc::site_coordinate(3), "siteCoordinate");
+
 } // namespace

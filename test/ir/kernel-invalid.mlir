@@ -1907,6 +1907,21 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// Calls lead to instances; each site is a pair.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has sites that are no pairs of a coordinate and a call, or is not of instances}}
+  kernel.index_set inputs @input ["input"] {sites = array<i64: -2, 3>}
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has sites that are no pairs of a coordinate and a call, or is not of instances}}
+  kernel.index_set instances @s ["node"] group @g cell 0 {sites = array<i64: -2, 3, -3>}
+}
+
+// -----
+
 // A transpose by distinct numbers comes behind what finds the rows of these.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word", "word.row"] filled 1

@@ -364,7 +364,7 @@ fn f(a: f32) -> f32 { g(State { h: 1, c: a }) })"),
 m.dyn:2:31: error: expected `,` or `)` after `State`, found `{`
     fn f(a: f32) -> f32 { g(State { h: 1, c: a }) }
                                   ^
-hint: a record literal is `Name { field = value, .. }`
+hint: a record literal is `Name { field = value, .. }` or `module.Name { .. }`
 )");
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(a: f32) -> f32 { let s = State { h = a, c: 1 }; s.h })"),
@@ -372,7 +372,7 @@ fn f(a: f32) -> f32 { let s = State { h = a, c: 1 }; s.h })"),
 m.dyn:2:47: error: expected `=` after `c`, found `:`
     fn f(a: f32) -> f32 { let s = State { h = a, c: 1 }; s.h }
                                                   ^
-hint: a record literal is `Name { field = value, .. }`
+hint: a record literal is `Name { field = value, .. }` or `module.Name { .. }`
 )");
   // Elsewhere a brace is something else.
   EXPECT_EQ(syntaxErrors(R"(model m;

@@ -46,7 +46,7 @@ dyn.cell @scaled(%t: !dyn.node<@Tree>, %q: f32) -> (f32) attributes {surface = f
 }
 
 // An integer that is captured is computed in the cell, though it is structure where the call stands: what fails of it fails in the
-// rows, not before them (manual, S2, E2). A cell that hands it on hands on what it has it from.
+// rows, not before them (manual, S2, E2). A cell that hands it on gives the integer itself, without the barrier.
 // CHECK-LABEL: dyn.cell @powers(
 // CHECK: %[[K:.*]] = dyn.argument 1 : i32
 // CHECK: %[[COMPUTED:.*]] = dyn.optimization_barrier %[[K]] : i32

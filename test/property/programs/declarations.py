@@ -229,6 +229,7 @@ class Declarations(Expressions):
         """A recursion with captured arguments, which are loop-invariant parameters or change on the way."""
         takes, name = self.random.choice(list(self.types)), self.name("given")
         changing = self.counts["value that changes"] < self.pace or self.chance(0.2)
+        # Marks twice: they are the one kind that holds integers.
         kinds = [("g", "vec"), ("h", "f32"), ("m", "vecs"), ("q", "marks"), ("q", "marks")]
         captured = dict(self.random.sample(kinds, self.random.choice([1, 1, 2])))
         if changing and set(captured) == {"m"}:
