@@ -11,26 +11,36 @@ using dbc::Step;
 
 constexpr int32_t code_of(Step step) { return static_cast<int32_t>(step); }
 
-/// `total`, written as dyn-order-errors writes it: 1 is computed at a leaf, 2 at a node behind its children,
-/// 3 at the root before all. The key has coordinate 9.
-struct Total {
-  std::vector<int32_t> code;
-  std::vector<const char *> words = {"total", "add", "t", "toy.dyn:1:1"};
+/// The order of an entry, written as dyn-order-errors writes it.
+struct Written {
+  Written(int32_t functions, std::vector<const char *> words) : code(1 + functions), words(std::move(words)) {
+    code[0] = functions;
+  }
+  /// Begins a function.
+  void function(int32_t number, std::initializer_list<int32_t> head) {
+    code[1 + number] = static_cast<int32_t>(code.size());
+    code.insert(code.end(), head);
+  }
+  void put(Step step, std::initializer_list<int32_t> operands) {
+    code.push_back(code_of(step));
+    code.insert(code.end(), operands);
+  }
+  dbc::EvaluationOrder order() const { return {code.data(), words.data()}; }
 
-  Total() {
-    auto put = [&](Step step, std::initializer_list<int32_t> operands) {
-      code.push_back(code_of(step));
-      code.insert(code.end(), operands);
-    };
-    code = {2, 0, 0};
-    code[1] = static_cast<int32_t>(code.size());
-    code.insert(code.end(), {2, 0, -1, 0});
+  std::vector<int32_t> code;
+  std::vector<const char *> words;
+};
+
+/// `total`: 1 is computed at a leaf, 2 at a node behind its children,
+/// 3 at the root before all. The key has coordinate 9.
+struct Total : Written {
+  Total() : Written(2, {"total", "add", "t", "toy.dyn:1:1"}) {
+    function(0, {2, 0, -1, 0});
     put(Step::Argument, {0, 0, 3});
     put(Step::Event, {3});
     put(Step::Call, {1, 1, 0, 3, 1, 0, 0, 1, 1});
     put(Step::Return, {1, 1});
-    code[2] = static_cast<int32_t>(code.size());
-    code.insert(code.end(), {4, 1, Tree, 1, 9, 2});
+    function(1, {4, 1, Tree, 1, 9, 2});
     const size_t kinds = code.size() + 4;
     put(Step::Switch, {0, Tree, 2, 0, 0});
     code[kinds + Leaf] = static_cast<int32_t>(code.size());
@@ -45,7 +55,6 @@ struct Total {
     put(Step::Event, {2});
     put(Step::Return, {1, 1});
   }
-  dbc::EvaluationOrder order() const { return {code.data(), words.data()}; }
 };
 
 /// Node 0 has nodes 2 and 1 below it, node 2 has 1 twice.
@@ -98,20 +107,8 @@ TEST(FirstError, OfWhatIsComputed) {
 
 /// `twice(t)` calls `outer`, function 1, at calls 11 and 12, and that `inner`, function 2, at call 13, where
 /// event 1 may fail. The keys have coordinates 8 and 9.
-struct Twice {
-  std::vector<int32_t> code;
-  std::vector<const char *> words = {"twice", "outer", "inner", "t", "toy.dyn:1:1"};
-
-  Twice() {
-    auto put = [&](Step step, std::initializer_list<int32_t> operands) {
-      code.push_back(code_of(step));
-      code.insert(code.end(), operands);
-    };
-    auto function = [&](int32_t number, std::initializer_list<int32_t> head) {
-      code[1 + number] = static_cast<int32_t>(code.size());
-      code.insert(code.end(), head);
-    };
-    code = {3, 0, 0, 0};
+struct Twice : Written {
+  Twice() : Written(3, {"twice", "outer", "inner", "t", "toy.dyn:1:1"}) {
     function(0, {2, 0, -1, 0});
     put(Step::Argument, {0, 0, 4});
     put(Step::Call, {1, 11, 2, 4, 1, 0, 0, 1, 1});
@@ -124,7 +121,6 @@ struct Twice {
     put(Step::Event, {1});
     put(Step::Return, {1, 1});
   }
-  dbc::EvaluationOrder order() const { return {code.data(), words.data()}; }
 };
 
 TEST(FirstError, OfTheCallsOfARecursion) {
