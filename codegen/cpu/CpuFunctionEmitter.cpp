@@ -3,6 +3,7 @@
 // Heads of functions, and where a function of the host finds what it reads. Products and locals are in
 // ProductEmitter.cpp, what only structure functions do in StructureEmitter.cpp.
 #include "codegen/cpu/CpuFunctionEmitter.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace mlir;

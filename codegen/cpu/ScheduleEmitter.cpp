@@ -2,6 +2,7 @@
 //
 // `void Plan::schedule(dbc::Run &run)`: calls structure functions in order.
 #include "codegen/cpu/Emitters.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace llvm;

@@ -3,6 +3,7 @@
 #include "codegen/cuda/DeviceKernels.h"
 #include "codegen/cuda/KernelEmitter.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace mlir;

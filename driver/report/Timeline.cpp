@@ -54,7 +54,8 @@ void Timeline::readFirst(const LaunchLog &log, const std::vector<StageSteps> &st
 
 void Timeline::predict(const cost::ProgramShape &program, const cost::Prediction &prediction) {
   for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels)) {
-    auto stage = llvm::find_if(stages_, [&](const StageSteps &each) { return each.name == kernel.name; });
+    const std::string &name = kernel.name;
+    auto stage = llvm::find_if(stages_, [&](const StageSteps &each) { return each.name == name; });
     if (stage == stages_.end())
       continue;
     for (auto [step, us] : llvm::zip(stage->steps, found.timeStepUs)) {

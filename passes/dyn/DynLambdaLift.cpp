@@ -12,6 +12,7 @@
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Numbers.h"
 #include "ir/Dyn/Recursion.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
 #include "passes/Refusal.h"
 #include "passes/dyn/FrameCopy.h"

@@ -3,6 +3,7 @@
 // kernel-sync-elements: persistent kernels that can synchronise element by element instead of by barriers.
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
