@@ -258,6 +258,9 @@ void FunctionEmitter::planRows() {
         addRowUse(op, store.getArray(), {}, store.getIndices()[0], true);
     } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
       stored_.insert(outer.getInto());
+    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+      if (auto rows = product.getInto().getDefiningOp<kernel::RowsOp>())
+        stored_.insert(*rows.getArray());
     } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
       if (read.getIndices().size() > 1)
         addRowUse(op, "", read.getLocal(), read.getIndices()[0], false);

@@ -74,14 +74,19 @@ std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value 
 
 void CpuFunctionEmitter::emitProduct(kernel::ProductOp op) {
   hasProduct_ = true;
-  auto into = cast<kernel::LocalType>(op.getInto().getType());
-  int64_t block = into.getShape().front();
+  auto blocks = op->getParentOfType<kernel::BlocksOp>();
+  const int64_t block = blocks ? blocks.getSize() : 1; // of the one row of the model or the batch
   std::vector<std::string> segments;
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
     segments.push_back(rowsOf(x.getDefiningOp<kernel::RowsOp>(), length, op.getCount(), block));
   std::string count = use(op.getCount()).text, weights = aliases_.at("weights " + op.getWeights().str()).name;
   std::string panels = op.getTile() ? "tile(" + use(op.getTile()).text + ")" : "whole()";
-  std::string y = "{" + use(op.getInto()).text + ", nullptr, " + std::to_string(rowSize(into)) + "}";
+  auto into = op.getInto().getDefiningOp<kernel::RowsOp>();
+  std::string y =
+      into ? rowsOf(into, /*length=*/0, op.getCount(), block)
+           : "{" + use(op.getInto()).text + ", nullptr, " + std::to_string(rowSize(op.getIntoType())) + "}";
+  if (op.getRelu())
+    y += ", dbc::Epilogue::kRelu";
   if (op.getSome()) {
     out_->line("dbc::product_of_some<real>(" +
                commas({count, segments[0], use(op.getSome()).text, weights + "." + panels, y}) + ");");

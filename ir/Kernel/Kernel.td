@@ -483,7 +483,10 @@ def Kernel_RowsOp : Kernel_UserOp<"rows", [Pure, AttrSizedOperandSegments]> {
                        Optional<Kernel_Local>:$local, ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
   let results = (outs Kernel_Rows:$result);
   let assemblyFormat = "($array^)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? `at` $offset attr-dict";
-  let builders = [];
+  let extraClassDeclaration = [{
+    /// Whether a product writes there.
+    bool isWritten();
+  }];
   let hasVerifier = 1;
 }
 def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
@@ -497,13 +500,18 @@ def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, Memor
     before has from `into`: `tile` is the counter of a loop in which nothing else writes there.
     With `sums` (weights with a contract) the order of additions is the contract's, and the warps of a GPU's block of threads
     add up there. `large_m_tiles`: in blocks of the function's `large_m` rows so many tiles of the stage are computed at once
-    into as many arrays, before what else is done for each tile.
+    into as many arrays, before what else is done for each tile. With `relu`, its epilogue, it writes relu of the sums of
+    one matrix. Where `into` are `kernel.rows` it writes rows of a buffer. Neither is of tiles, or for a GPU.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
-      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Optional<Kernel_Local>:$sums, Kernel_Local:$into,
-      OptionalAttr<Kernel_Positive>:$large_m_tiles);
-  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? (`sums` $sums^ `:` type($sums))? `into` $into `:` type($into) attr-dict";
+      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Optional<Kernel_Local>:$sums,
+      AnyTypeOf<[Kernel_Local, Kernel_Rows]>:$into, UnitAttr:$relu, OptionalAttr<Kernel_Positive>:$large_m_tiles);
+  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? (`sums` $sums^ `:` type($sums))? (`relu` $relu^)? `into` $into `:` type($into) attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of the scratch that it writes to.
+    LocalType getIntoType() { return ::mlir::cast<LocalType>(getInto().getType()); }
+  }];
 }
 
 def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -154,6 +154,13 @@ LogicalResult RowsOp::verify() {
   return success();
 }
 
+bool RowsOp::isWritten() {
+  return llvm::any_of((*this)->getUsers(), [&](Operation *user) {
+    auto product = dyn_cast<ProductOp>(user);
+    return product && product.getInto() == getResult();
+  });
+}
+
 LogicalResult RowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getArray())
     return success();
@@ -174,6 +181,10 @@ LogicalResult ProductOp::verify() {
     if (!func || !func.getLargeM() || !func.getTiles() || !getSums())
       return emitOpError("computes several tiles at once in a function without large-M tiles");
   }
+  if (getRelu() && (getTable() || getSome() || getTile() || getSums()))
+    return emitOpError("has an epilogue, but is not all outputs of one matrix, of all rows, on a CPU");
+  if (isa<RowsType>(getInto().getType()) && (getTile() || getSums()))
+    return emitOpError("writes tiles to the rows of a buffer");
   if (!getTile())
     return success();
   auto counter = dyn_cast<BlockArgument>(getTile());
@@ -208,7 +219,16 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<int64_t> row{weights->getOutAttr().getInt()};
   if (getTile())
     row = {weights->getGatesAttr().getInt(), weights->getWidthAttr().getInt()};
-  LocalType into = getInto().getType();
+  if (auto rows = getInto().getDefiningOp<RowsOp>()) {
+    if (!rows.getArray())
+      return emitOpError("writes scratch as rows of a buffer");
+    auto buffer = lookUp<BufferOp>(rows, rows.getArrayAttr(), "buffer", symbols);
+    if (succeeded(buffer) && (rows.getOffset() != 0 || dyn::extents(buffer->getType()) != ArrayRef(row)))
+      return emitOpError("does not give the outputs of ")
+             << getWeightsAttr() << " to the rows of " << rows.getArrayAttr();
+    return success(succeeded(buffer));
+  }
+  LocalType into = getIntoType();
   if (into.getShape().drop_front() != ArrayRef(row) || !into.getElement().isF32())
     return emitOpError("does not give the outputs of ") << getWeightsAttr() << " into " << into;
   return success();

@@ -236,6 +236,11 @@ LogicalResult CopyAsyncOp::verifySymbolUses(SymbolTableCollection &symbols) {
                            [](WeightsOp weights) { return weights.getContract().has_value(); });
 }
 
+static bool writesArray(Operation *op) {
+  auto rows = dyn_cast<RowsOp>(op);
+  return isa<StoreOp>(op) || (rows && rows.isWritten());
+}
+
 LogicalResult GradientsOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program.getOps<GradientOp>().empty() && program.getOps<InputGradientOp>().empty())
@@ -245,7 +250,10 @@ LogicalResult GradientsOp::verify() {
   auto launched = [&](LaunchOp launch) { return program.lookupSymbol<FuncOp>(launch.getFunc()); };
   getBody().walk([&](LaunchOp launch) {
     if (FuncOp func = launched(launch))
-      func.walk([&](StoreOp store) { written.insert(store.getArray()); });
+      func.walk([&](Operation *op) {
+        if (writesArray(op))
+          written.insert(op->getAttrOfType<FlatSymbolRefAttr>("array").getValue());
+      });
   });
   for (auto output : program.getOps<OutputOp>())
     if (written.contains(output.getBuffer()))
@@ -256,7 +264,7 @@ LogicalResult GradientsOp::verify() {
     if (func && needed.empty())
       func.walk([&](Operation *op) {
         auto array = op->getAttrOfType<FlatSymbolRefAttr>("array");
-        if (array && !isa<StoreOp>(op) && written.contains(array.getValue()))
+        if (array && !writesArray(op) && written.contains(array.getValue()))
           needed = array.getValue();
       });
   });

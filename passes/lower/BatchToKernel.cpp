@@ -111,7 +111,7 @@ struct Traffic {
 };
 
 struct Lowering {
-  Lowering(batch::ProgramOp from) : from(from), b(from) {}
+  Lowering(batch::ProgramOp from, bool epilogues) : epilogues(epilogues), from(from), b(from) {}
 
   LogicalResult run() {
     to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(),
@@ -280,7 +280,8 @@ struct Lowering {
       if (truths.contains(written))
         kernel::MaskOp::create(launches, stage.getLoc(), stage.getIndexSet(), written);
     FlatSymbolRefAttr order = stage.accumulates() ? byInput : orderOfTimeSteps(indexSet);
-    if (failed(StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed).run()))
+    if (failed(StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed, epilogues)
+                   .run()))
       return failure();
     kernel::dropUnreadLocals(func);
     ++loweredStages;
@@ -311,6 +312,7 @@ struct Lowering {
   }
 
   unsigned loweredStages = 0, sequencedGroups = 0;
+  const bool epilogues;
   batch::ProgramOp from;
   kernel::ProgramOp to;
   OpBuilder b;
@@ -323,9 +325,10 @@ struct Lowering {
 };
 
 struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
+  using Base::Base;
   void runOnOperation() override {
     for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>())) {
-      Lowering lowering(program);
+      Lowering lowering(program, epilogues);
       if (failed(lowering.run()))
         return signalPassFailure();
       loweredStages += lowering.loweredStages;

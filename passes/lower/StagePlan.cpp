@@ -10,14 +10,16 @@ namespace dbc::passes {
 /// Operations that follow on each other in one expression, at most: more are materialised in between.
 static constexpr int kMostSteps = 256;
 
-StagePlan::StagePlan(batch::StageOp stage)
+StagePlan::StagePlan(batch::StageOp stage, bool epilogues)
     : body(stage.getBody().front()),
       tileChannels(stage.getSchedule() ? stage.getSchedule()->getChannels() : 0) {
   // A product with a bias starts from it.
   for (auto op : body.getOps<linalg::ContractOp>()) {
     if (arith::AddFOp sum = biasedSum(op))
-      biased[op->getResult(0)] = sum.getResult();
+      results[op->getResult(0)] = sum.getResult();
   }
+  if (epilogues)
+    findEpilogues();
   findTiles();
   for (Operation &op : body) {
     materialiseResults(&op);
@@ -75,6 +77,46 @@ bool StagePlan::addressable(Value value) const {
   return false;
 }
 
+//===-- Epilogues ---------------------------------------------------------------------------------------===//
+
+/// Whether all rows of a block are multiplied, with the same matrix.
+static bool isOfOneMatrix(const MatVec &product) {
+  return !product.weights.getDefiningOp<dyn::GatherOp>() && !product.x.getDefiningOp<batch::SegmentOp>();
+}
+
+/// Whether a value is the operand of products by packed weights, and nothing else.
+static bool isMultiplied(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+    auto product = dyn_cast<linalg::ContractOp>(user);
+    auto found = product ? matVec(product) : std::nullopt;
+    return found && packs(found->weights);
+  });
+}
+
+/// Products that do what is done with their results: relu, and the write of what nothing else reads. Where
+/// there is one product alone, of many tiles, threads may share these, which is worth more.
+void StagePlan::findEpilogues() {
+  SmallVector<linalg::ContractOp> products;
+  for (auto op : body.getOps<linalg::ContractOp>())
+    if (auto found = matVec(op); found && packs(found->weights))
+      products.push_back(op);
+  for (linalg::ContractOp op : products) {
+    Value result = resultOf(op->getResult(0));
+    if (products.size() == 1 && tileChannels > 0 &&
+        dyn::extents(result.getType())[0] >= kFewestSharedTiles * tileChannels)
+      continue;
+    auto relu = result.hasOneUse() ? dyn_cast<dyn::FunctionOp>(*result.user_begin()) : dyn::FunctionOp();
+    const bool isRelu = relu && relu.getKind() == dyn::FunctionKind::Relu && isOfOneMatrix(*matVec(op));
+    if (isRelu)
+      result = relu.getResult();
+    if (result.hasOneUse() && isa<batch::WriteOp, batch::ScatterOp>(*result.user_begin()))
+      written[result] = *result.user_begin();
+    else if (!isRelu || !isMultiplied(result))
+      continue;
+    results[op->getResult(0)] = result;
+  }
+}
+
 //===-- Tiles -------------------------------------------------------------------------------------------===//
 
 void StagePlan::findTiles() {
@@ -86,7 +128,7 @@ void StagePlan::findTiles() {
       continue;
     Value result = resultOf(op->getResult(0));
     auto shape = gatesOf(result);
-    if (!shape || shape->channels < tileChannels)
+    if (!shape || shape->channels < tileChannels || writeOf(result))
       continue;
     tiles[result] = *shape;
     // What is wanted at other positions than its own is materialised as a whole.
@@ -113,15 +155,15 @@ SmallVector<int64_t> StagePlan::shapeOf(const Action &action) const {
 //===-- What is materialised ----------------------------------------------------------------------------===//
 
 Value StagePlan::resultOf(Value product) const {
-  Value sum = biased.lookup(product);
-  return sum ? sum : product;
+  Value result = results.lookup(product);
+  return result ? result : product;
 }
 
 void StagePlan::materialiseResults(Operation *op) {
   if (!isSpecial(op))
     return;
   for (Value result : op->getResults())
-    if (Value whole = resultOf(result); !isTiled(whole))
+    if (Value whole = resultOf(result); !isTiled(whole) && !writeOf(whole))
       materialise(whole);
 }
 
@@ -229,6 +271,8 @@ void StagePlan::listActions() {
     }
     if (batch::isWrite(&op)) {
       Value value = op.getOperand(0);
+      if (writeOf(value))
+        continue;
       Action *&known = actionOf[value];
       if (!known || known->op)
         action(value, nullptr)->writes.push_back(&op);

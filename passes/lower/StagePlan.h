@@ -14,6 +14,10 @@
 
 namespace dbc::passes {
 
+/// Tiles of a stage that threads share: two of each, or more. The last one may need what the one before left
+/// in its place, see kernel.weights.
+inline constexpr int64_t kFewestSharedTiles = 4;
+
 /// One thing to compute: an elementwise value (with its positions) or an op with a loop structure of its own.
 struct Action {
   mlir::Value value;                           ///< what is computed
@@ -25,7 +29,8 @@ struct Action {
 /// the actions. Writes nothing.
 class StagePlan {
 public:
-  explicit StagePlan(batch::StageOp stage);
+  /// `epilogues`: products may do what is done with their results.
+  StagePlan(batch::StageOp stage, bool epilogues);
 
   /// Whether an op has a loop structure of its own.
   static bool isSpecial(mlir::Operation *op);
@@ -42,8 +47,10 @@ public:
   /// Whether the action is the one that computes its value into scratch; others read it there.
   bool computes(const Action &action) const;
 
-  /// Of a product: the sum with its bias where it is computed in the product's stead.
+  /// Of a product: what the kernel gives in its stead, the sum with its bias or relu of either.
   mlir::Value resultOf(mlir::Value product) const;
+  /// The write or scatter of what a product gives, which the product does itself; null if it does not.
+  mlir::Operation *writeOf(mlir::Value result) const { return written.lookup(result); }
   /// The operands of a join that a product makes itself, of segments; the value alone where it is none.
   llvm::SmallVector<mlir::Value> joinedOperands(mlir::Value operand) const;
 
@@ -58,6 +65,7 @@ public:
   llvm::SmallVector<int64_t> shapeOf(const Action &action) const;
 
 private:
+  void findEpilogues();
   void findTiles();
   void materialiseResults(mlir::Operation *op);
   void materialiseOperands(mlir::Operation *op);
@@ -74,9 +82,10 @@ private:
   std::vector<std::unique_ptr<Action>> actions_;
   llvm::DenseMap<mlir::Value, Action *> actionOf;
   llvm::SetVector<mlir::Value> materialised_;
-  llvm::DenseMap<mlir::Value, mlir::Value> biased; ///< product -> the sum with its bias
-  llvm::DenseMap<mlir::Value, Gates> tiles;        ///< results of tiled products
-  llvm::DenseSet<mlir::Value> joined;              ///< joins that a product makes itself
+  llvm::DenseMap<mlir::Value, mlir::Value> results;       ///< product -> what is computed in its stead
+  llvm::DenseMap<mlir::Value, mlir::Operation *> written; ///< results -> writes that their products do
+  llvm::DenseMap<mlir::Value, Gates> tiles;               ///< results of tiled products
+  llvm::DenseSet<mlir::Value> joined;                     ///< joins that a product makes itself
 };
 
 } // namespace dbc::passes

@@ -9,8 +9,12 @@ namespace dbc::passes {
 
 void StageProducts::write(linalg::ContractOp op) {
   auto found = matVec(op);
-  if (found && packs(found->weights))
-    return multiplyPacked(op, operandsOf(op), {}, locals.of(plan.resultOf(op->getResult(0))));
+  if (found && packs(found->weights)) {
+    Value result = plan.resultOf(op->getResult(0));
+    Operation *write = plan.writeOf(result);
+    const bool relu = result.getDefiningOp<dyn::FunctionOp>() != nullptr;
+    return multiplyPacked(op, operandsOf(op), {}, write ? rowsOf(write) : locals.of(result), relu);
+  }
   if (auto matrices = matMul(op))
     return multiply(op, *matrices);
   contract(op);
@@ -33,6 +37,35 @@ Value StageProducts::rowNumbers(StringRef name, function_ref<Value()> number) {
   return numbers;
 }
 
+Value StageProducts::ownRows(FlatSymbolRefAttr buffer, int64_t offset) {
+  auto type = kernel::RowsType::get(b.getContext());
+  StringRef array = buffer.getValue();
+  if (!w.isOrdered())
+    return kernel::RowsOp::create(b, loc, type, buffer, Value(), w.inMemory(array, w.base()), Value(),
+                                  offset);
+  // Those of a buffer of which not all rows are kept are its own.
+  Value numbers =
+      rowNumbers(w.window(array, 0) ? "" : "own rows", [&] { return w.inMemory(array, w.row()); });
+  return kernel::RowsOp::create(b, loc, type, buffer, numbers, Value(), Value(), offset);
+}
+
+Value StageProducts::rowsVia(StringRef indexArray, FlatSymbolRefAttr buffer, int64_t ago, int64_t offset) {
+  StringRef array = buffer.getValue();
+  // Numbers in a window are those of its array alone.
+  std::string name = indexArray.str();
+  if (w.window(array, ago))
+    name += " of " + array.str() + " " + std::to_string(ago);
+  Value numbers = rowNumbers(name, [&] { return w.inMemory(array, w.index(indexArray), ago); });
+  return kernel::RowsOp::create(b, loc, kernel::RowsType::get(b.getContext()), buffer, numbers, Value(),
+                                Value(), offset);
+}
+
+Value StageProducts::rowsOf(Operation *write) {
+  if (auto scatter = dyn_cast<batch::ScatterOp>(write))
+    return rowsVia(w.indexArrayOf(scatter), scatter.getBufferAttr());
+  return ownRows(cast<batch::WriteOp>(write).getBufferAttr());
+}
+
 Value StageProducts::rowsOf(Value value, int64_t offset) {
   auto make = [&](FlatSymbolRefAttr array, Value via, Value from, Value local) {
     return kernel::RowsOp::create(b, value.getLoc(), kernel::RowsType::get(b.getContext()), array, via, from,
@@ -46,23 +79,10 @@ Value StageProducts::rowsOf(Value value, int64_t offset) {
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     if (w.hasOneRow(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers("", [&] { return w.integer(0); }), {}, {});
-    if (w.isOrdered()) {
-      // Those of a buffer of which not all rows are kept are its own.
-      StringRef name = w.window(read.getBuffer(), 0) ? "" : "own rows";
-      return make(read.getBufferAttr(),
-                  rowNumbers(name, [&] { return w.inMemory(read.getBuffer(), w.row()); }), {}, {});
-    }
-    return make(read.getBufferAttr(), {}, w.inMemory(read.getBuffer(), w.base()), {});
+    return ownRows(read.getBufferAttr(), offset);
   }
-  if (auto gather = dyn_cast<batch::GatherOp>(op)) {
-    const int64_t ago = gather.getAgo().value_or(0);
-    auto number = [&] { return w.inMemory(gather.getArray(), w.index(w.indexArrayOf(gather)), ago); };
-    // Numbers in a window are those of its array alone.
-    std::string name = w.indexArrayOf(gather).str();
-    if (w.window(gather.getArray(), ago))
-      name += " of " + gather.getArray().str() + " " + std::to_string(ago);
-    return make(gather.getArrayAttr(), rowNumbers(name, number), {}, {});
-  }
+  if (auto gather = dyn_cast<batch::GatherOp>(op))
+    return rowsVia(w.indexArrayOf(gather), gather.getArrayAttr(), gather.getAgo().value_or(0), offset);
   if (auto gather = dyn_cast<dyn::GatherOp>(op))
     return make(gather.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr(),
                 rowNumbers("", [&] { return expressions.element(gather.getIndex(), {}); }), {}, {});
@@ -105,9 +125,10 @@ StageProducts::Operands StageProducts::operandsOf(linalg::ContractOp op) {
   return operands;
 }
 
-void StageProducts::multiplyPacked(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
+void StageProducts::multiplyPacked(linalg::ContractOp op, const Operands &operands, Value tile, Value into,
+                                   bool relu) {
   kernel::ProductOp::create(b, op.getLoc(), w.count(), operands.segments, operands.lengths, operands.weights,
-                            operands.table, operands.some, tile, /*sums=*/Value(), into,
+                            operands.table, operands.some, tile, /*sums=*/Value(), into, relu,
                             /*large_m_tiles=*/IntegerAttr());
 }
 

@@ -14,7 +14,7 @@ public:
                 PackedWeights &packed)
       : plan(plan), w(w), b(w.b), loc(w.loc), locals(locals), expressions(expressions), packed(packed) {}
 
-  /// A product whose result is materialised as a whole.
+  /// A product whose result is computed as a whole, with its epilogue.
   void write(mlir::linalg::ContractOp op);
   /// Adds what the rows of a block give to a matrix.
   void outer(batch::AccumulateOp op);
@@ -30,7 +30,7 @@ public:
   Operands operandsOf(mlir::linalg::ContractOp op);
   /// The product of a block of rows, or a tile of it.
   void multiplyPacked(mlir::linalg::ContractOp op, const Operands &operands, mlir::Value tile,
-                      mlir::Value into);
+                      mlir::Value into, bool relu = false);
 
 private:
   void multiply(mlir::linalg::ContractOp op, const MatMul &product);
@@ -39,6 +39,12 @@ private:
   std::string pack(mlir::linalg::ContractOp op);
   /// Where the rows of a value lie, from the element `offset` on.
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
+  /// Where a write or scatter puts them.
+  mlir::Value rowsOf(mlir::Operation *write);
+  /// Those of a buffer for the block's own rows, or the rows that an index array names.
+  mlir::Value ownRows(mlir::FlatSymbolRefAttr buffer, int64_t offset = 0);
+  mlir::Value rowsVia(llvm::StringRef indexArray, mlir::FlatSymbolRefAttr buffer, int64_t ago = 0,
+                      int64_t offset = 0);
   /// The segments that an operand is joined of, each of which lies in memory by itself, and their lengths.
   void addSegments(mlir::Value operand, llvm::SmallVectorImpl<mlir::Value> &segments,
                    llvm::SmallVectorImpl<int64_t> &lengths);

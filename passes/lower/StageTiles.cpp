@@ -6,9 +6,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Tiles of a thread: the last one may need what the one before left in its place, see kernel.weights.
-static constexpr int64_t kFewestTiles = 2;
-
 void StageTiles::write(const StageStep &step) {
   for (Value gate : step.gates)
     locals.make(gate);
@@ -60,7 +57,7 @@ void StageTiles::share(kernel::FuncOp func) {
   });
   auto tiles = loop.getHigh().getDefiningOp<arith::ConstantOp>();
   int64_t count = cast<IntegerAttr>(tiles.getValue()).getInt();
-  if (writes || count < 2 * kFewestTiles)
+  if (writes || count < kFewestSharedTiles)
     return;
   auto [begin, end] = addBounds(func, count);
   loop.getLowMutable().assign(begin);
@@ -88,7 +85,7 @@ void StageTiles::shareSums(kernel::FuncOp func) {
       summed.insert(sum.getIntoAttr());
       count = std::max(count, int64_t(llvm::divideCeil(sum.getHeight(), kernel::kSumTileRows)));
     }
-  if (count < 2 * kFewestTiles || func.getTiles())
+  if (count < kFewestSharedTiles || func.getTiles())
     return;
   for (auto blocks : func.getBody().getOps<kernel::BlocksOp>())
     for (Operation &op : blocks.getBody().front().without_terminator()) {

@@ -255,24 +255,26 @@ template <class Real> void take_over(const LastTile &last, Real *y) {
 
 template <class Real>
 void run_product(ProductKernel<Real> kernel, int32_t rows, const Segment<Real> *segments, int32_t count,
-                 const Panels<Real> &w, const RowsOut<Real> &y) {
+                 const Panels<Real> &w, const RowsOut<Real> &y, Epilogue epilogue) {
+  assert((w.last == nullptr || epilogue == Epilogue::kNone) &&
+         "it would be made of what is taken over once more");
   if (w.last != nullptr)
     for (int32_t i = 0; i < rows; ++i)
       take_over(*w.last, y.at(i));
-  kernel(rows, segments, count, w, y);
+  kernel(rows, segments, count, w, y, epilogue);
 }
 
 } // namespace
 
 template <>
 void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Panels<float> &w,
-                    RowsOut<float> y) {
-  run_product(kernels().f32, rows, segments, count, w, y);
+                    RowsOut<float> y, Epilogue epilogue) {
+  run_product(kernels().f32, rows, segments, count, w, y, epilogue);
 }
 template <>
 void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
-                     RowsOut<double> y) {
-  run_product(kernels().f64, rows, segments, count, w, y);
+                     RowsOut<double> y, Epilogue epilogue) {
+  run_product(kernels().f64, rows, segments, count, w, y, epilogue);
 }
 
 template <class Real> void bias_alone(const Panels<Real> &w, Real *y) {

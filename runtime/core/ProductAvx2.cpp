@@ -19,6 +19,7 @@ struct Vector32 {
   static void store(Real *p, Type v) { _mm256_storeu_ps(p, v); }
   static Type all(Real x) { return _mm256_set1_ps(x); }
   static Type mul_add(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
+  static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 struct Vector64 {
   using Real = double;
@@ -29,6 +30,7 @@ struct Vector64 {
   static void store(Real *p, Type v) { _mm256_storeu_pd(p, v); }
   static Type all(Real x) { return _mm256_set1_pd(x); }
   static Type mul_add(Type a, Type b, Type c) { return _mm256_fmadd_pd(a, b, c); }
+  static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 
 // 16 registers: 6 rows x 1 panel of two vectors.

@@ -19,6 +19,7 @@ struct Vector32 {
   static void store(Real *p, Type v) { _mm512_storeu_ps(p, v); }
   static Type all(Real x) { return _mm512_set1_ps(x); }
   static Type mul_add(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
+  static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 struct Vector64 {
   using Real = double;
@@ -29,6 +30,7 @@ struct Vector64 {
   static void store(Real *p, Type v) { _mm512_storeu_pd(p, v); }
   static Type all(Real x) { return _mm512_set1_pd(x); }
   static Type mul_add(Type a, Type b, Type c) { return _mm512_fmadd_pd(a, b, c); }
+  static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 
 // 32 registers: 6 rows x 5 panels of one vector, or 5 x 6; the rest comes from memory.

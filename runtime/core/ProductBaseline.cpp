@@ -21,6 +21,7 @@ struct Vector32 {
   static void store(Real *p, Type v) { __builtin_memcpy(p, &v, sizeof v); }
   static Type all(Real x) { return Type{} + x; }
   static Type mul_add(Type a, Type b, Type c) { return a * b + c; }
+  static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 struct Vector64 {
   using Real = double;
@@ -35,6 +36,7 @@ struct Vector64 {
   static void store(Real *p, Type v) { __builtin_memcpy(p, &v, sizeof v); }
   static Type all(Real x) { return Type{} + x; }
   static Type mul_add(Type a, Type b, Type c) { return a * b + c; }
+  static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 
 // 16 registers: 3 rows x 1 panel of four vectors.

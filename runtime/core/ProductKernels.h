@@ -9,7 +9,7 @@ namespace dbc {
 
 template <class Real>
 using ProductKernel = void (*)(int32_t rows, const Segment<Real> *segments, int32_t count,
-                               const Panels<Real> &w, const RowsOut<Real> &y);
+                               const Panels<Real> &w, const RowsOut<Real> &y, Epilogue epilogue);
 
 /// Packed matrices are cut into panels of outputs that are one cache line wide, whatever the instruction set.
 constexpr int32_t kPanelBytes = 64;

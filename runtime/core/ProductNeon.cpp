@@ -19,6 +19,7 @@ struct Vector32 {
   static void store(Real *p, Type v) { vst1q_f32(p, v); }
   static Type all(Real x) { return vdupq_n_f32(x); }
   static Type mul_add(Type a, Type b, Type c) { return vfmaq_f32(c, a, b); }
+  static Type relu(Type v) { return vbslq_f32(vcltq_f32(v, zero()), zero(), v); }
 };
 struct Vector64 {
   using Real = double;
@@ -29,6 +30,7 @@ struct Vector64 {
   static void store(Real *p, Type v) { vst1q_f64(p, v); }
   static Type all(Real x) { return vdupq_n_f64(x); }
   static Type mul_add(Type a, Type b, Type c) { return vfmaq_f64(c, a, b); }
+  static Type relu(Type v) { return vbslq_f64(vcltq_f64(v, zero()), zero(), v); }
 };
 
 // 32 registers: 6 rows x 1 panel of four vectors, which take 4 more, and x.

@@ -94,6 +94,42 @@ TEST_P(Product, RightForOddSizesAndSeveralSegments) {
     }
 }
 
+/// With the epilogue the bits are those of relu of the product, of NaN, infinities and zeros of either sign
+/// too.
+template <class Real> void with_relu(int32_t outputs, int32_t inputs, int32_t rows) {
+  auto w = drawn<Real>(static_cast<size_t>(outputs) * inputs, 1), bias = drawn<Real>(outputs, 2);
+  const Real odd[] = {Real(NAN), Real(-NAN), Real(INFINITY), Real(-INFINITY), Real(-0.0), Real(0)};
+  for (int32_t o = 1; o < outputs && o <= 6; ++o) {
+    bias[o] = odd[o - 1];
+    std::fill_n(w.data() + static_cast<size_t>(o) * inputs, inputs, Real(-0.0)); // then the sum is the bias
+  }
+  Packed<Real> packed;
+  packed.pack(w.data(), outputs, inputs, bias.data());
+  auto x = drawn<Real>(static_cast<size_t>(rows) * inputs, 3);
+  for (Real &number : x)
+    number = std::abs(number);
+  std::vector<Real> y(static_cast<size_t>(rows) * outputs), wanted = y;
+  const Rows<Real> of{x.data(), nullptr, inputs};
+  dbc::product<Real>(rows, of, packed.whole(), {y.data(), nullptr, outputs}, dbc::Epilogue::kRelu);
+  dbc::product<Real>(rows, of, packed.whole(), {wanted.data(), nullptr, outputs});
+  bool lower = false;
+  for (Real &number : wanted) {
+    lower |= number < 0;
+    number = dbc::math::relu(number);
+  }
+  EXPECT_TRUE(lower || outputs == 1);
+  ASSERT_EQ(std::memcmp(y.data(), wanted.data(), y.size() * sizeof(Real)), 0)
+      << outputs << " " << inputs << " " << rows;
+}
+
+TEST_P(Product, ReluAsItsEpilogue) {
+  for (int32_t outputs : {1, 7, 16, 37, 96, 150})
+    for (int32_t rows : {1, 2, 7, 36, 97}) {
+      with_relu<float>(outputs, 20, rows);
+      with_relu<double>(outputs, 9, rows);
+    }
+}
+
 TEST_P(Product, NoRowsAndNoInputs) {
   Packed<float> packed;
   float w = 0, y[2] = {5, 5}, bias[2] = {1, 2};

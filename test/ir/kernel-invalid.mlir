@@ -859,7 +859,7 @@ kernel.program @p [] [] -> f32 {
 %x = kernel.local : !kernel.local<8x4xf32>
 %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
 // expected-error @+1 {{'kernel.product' op has 1 operands and 2 lengths}}
-kernel.product %c rows(%r) [2, 2] with @w into %x : <8x4xf32>
+kernel.product %c rows(%r) [2, 2] with @w into %x : !kernel.local<8x4xf32>
 
 // -----
 
@@ -868,7 +868,7 @@ kernel.product %c rows(%r) [2, 2] with @w into %x : <8x4xf32>
 %x = kernel.local : !kernel.local<8x4xf32>
 %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
 // expected-error @+1 {{'kernel.product' op asks '!kernel.local<8x4xf32>', which is no number for each row}}
-kernel.product %c rows(%r) [4] with @w table %x : !kernel.local<8x4xf32> into %x : <8x4xf32>
+kernel.product %c rows(%r) [4] with @w table %x : !kernel.local<8x4xf32> into %x : !kernel.local<8x4xf32>
 
 // -----
 
@@ -877,7 +877,7 @@ kernel.product %c rows(%r) [4] with @w table %x : !kernel.local<8x4xf32> into %x
 %x = kernel.local : !kernel.local<8x4xf32>
 %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
 // expected-error @+1 {{'kernel.product' op computes several tiles at once in a function without large-M tiles}}
-kernel.product %c rows(%r) [4] with @w into %x : <8x4xf32> {large_m_tiles = 2 : i64}
+kernel.product %c rows(%r) [4] with @w into %x : !kernel.local<8x4xf32> {large_m_tiles = 2 : i64}
 
 // -----
 
@@ -918,12 +918,89 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// An epilogue is of one matrix's outputs.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%some = kernel.local : !kernel.local<8xi32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.product' op has an epilogue, but is not all outputs of one matrix, of all rows, on a CPU}}
+kernel.product %c rows(%r) [4] with @w some %some : !kernel.local<8xi32> relu into %x : !kernel.local<8x4xf32>
+
+// -----
+
+// The last tile takes what the one before has from scratch.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @y over @input : tensor<4xf32>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    kernel.for %begin to %end {
+    ^bb0(%tile: i32):
+      %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+      %y = kernel.rows @y from %begin at 0
+      // expected-error @+1 {{'kernel.product' op writes tiles to the rows of a buffer}}
+      kernel.product %end rows(%r) [4] with @w tile %tile into %y : !kernel.rows
+      kernel.yield
+    }
+  }
+}
+
+// -----
+
+// Rows that a product writes are a buffer's.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op writes scratch as rows of a buffer}}
+    kernel.product %end rows(%r) [4] with @w into %r : !kernel.rows
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.rows' op names @W, which is no buffer}}
+    %w = kernel.rows @W from %begin at 0
+    kernel.product %end rows(%r) [4] with @w into %w : !kernel.rows
+  }
+}
+
+// -----
+
+// They hold what the product gives.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @y over @input : tensor<5xf32>
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    %y = kernel.rows @y from %begin at 0
+    // expected-error @+1 {{'kernel.product' op does not give the outputs of @w to the rows of @y}}
+    kernel.product %end rows(%r) [4] with @w into %y : !kernel.rows
+  }
+}
+
+// -----
+
 // A tile is the counter of a loop over tiles.
 %c = arith.constant 0 : i32
 %x = kernel.local : !kernel.local<8x4xf32>
 %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
 // expected-error @+1 {{'kernel.product' op computes a tile that is not the counter of a loop}}
-kernel.product %c rows(%r) [4] with @w tile %c into %x : <8x4xf32>
+kernel.product %c rows(%r) [4] with @w tile %c into %x : !kernel.local<8x4xf32>
 
 // -----
 
@@ -936,7 +1013,7 @@ kernel.for %c to %c {
 ^bb0(%tile: i32):
   %r = kernel.rows local %y : !kernel.local<8x4xf32> at 0
   // expected-error @+1 {{'kernel.product' op computes tiles into what another operation in their loop writes}}
-  kernel.product %c rows(%r) [4] with @w tile %tile into %x : <8x1x4xf32>
+  kernel.product %c rows(%r) [4] with @w tile %tile into %x : !kernel.local<8x1x4xf32>
   kernel.write %z, %x[%c, %c, %c] : f32, <8x1x4xf32>
   kernel.yield
 }
@@ -951,7 +1028,7 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.product' op names @W, which is no weights}}
-    kernel.product %end rows(%r) [4] with @W into %x : <8x4xf32>
+    kernel.product %end rows(%r) [4] with @W into %x : !kernel.local<8x4xf32>
   }
 }
 
@@ -966,7 +1043,7 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.product' op multiplies 3 elements with @w, which has 4 inputs}}
-    kernel.product %end rows(%r) [3] with @w into %x : <8x4xf32>
+    kernel.product %end rows(%r) [3] with @w into %x : !kernel.local<8x4xf32>
   }
 }
 
@@ -981,7 +1058,7 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.product' op does not choose from @w}}
-    kernel.product %end rows(%r) [4] with @w into %x : <8x4xf32>
+    kernel.product %end rows(%r) [4] with @w into %x : !kernel.local<8x4xf32>
   }
 }
 
@@ -997,7 +1074,7 @@ kernel.program @p [] [] -> f32 {
     %t = kernel.local : !kernel.local<8xi32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.product' op chooses from @w}}
-    kernel.product %end rows(%r) [4] with @w table %t : !kernel.local<8xi32> into %x : <8x4xf32>
+    kernel.product %end rows(%r) [4] with @w table %t : !kernel.local<8xi32> into %x : !kernel.local<8x4xf32>
   }
 }
 
@@ -1012,7 +1089,7 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.product' op has no room for the sums of @w}}
-    kernel.product %end rows(%r) [4] with @w into %x : <8x4xf32>
+    kernel.product %end rows(%r) [4] with @w into %x : !kernel.local<8x4xf32>
   }
 }
 
@@ -1027,7 +1104,7 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.product' op knows no order of sums of @w}}
-    kernel.product %end rows(%r) [4] with @w sums %x : !kernel.local<8x4xf32> into %x : <8x4xf32>
+    kernel.product %end rows(%r) [4] with @w sums %x : !kernel.local<8x4xf32> into %x : !kernel.local<8x4xf32>
   }
 }
 
@@ -1044,7 +1121,7 @@ kernel.program @p [] [] -> f32 {
     ^bb0(%tile: i32):
       %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
       // expected-error @+1 {{'kernel.product' op computes a tile of @w, which has none}}
-      kernel.product %end rows(%r) [4] with @w tile %tile into %x : <8x4xf32>
+      kernel.product %end rows(%r) [4] with @w tile %tile into %x : !kernel.local<8x4xf32>
       kernel.yield
     }
   }
@@ -1061,7 +1138,7 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : !kernel.local<8x5xf32>
     %r = kernel.rows local %x : !kernel.local<8x5xf32> at 0
     // expected-error @+1 {{'kernel.product' op does not give the outputs of @w into '!kernel.local<8x5xf32>'}}
-    kernel.product %end rows(%r) [4] with @w into %x : <8x5xf32>
+    kernel.product %end rows(%r) [4] with @w into %x : !kernel.local<8x5xf32>
   }
 }
 
@@ -1729,6 +1806,32 @@ kernel.program loss @p [] [] -> f32 {
   kernel.func stage @both(%row: i32, %end: i32) over @input {
     %x = arith.constant 0.0 : f32
     kernel.store %x, @result[%row] : f32
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.gradients' op holds what writes @result, which is a result}}
+    kernel.gradients {
+      kernel.launch @both
+    }
+  }
+}
+
+// -----
+
+// Products write too.
+kernel.param @W : tensor<4x4xf32>
+kernel.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @result over @input : tensor<4xf32>
+  kernel.buffer @gradient over @batch : tensor<4x4xf32>
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.output 0 = @result depth 0
+  kernel.gradient @W = @gradient
+  kernel.func stage @both(%row: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    %y = kernel.rows @result from %row at 0
+    kernel.product %end rows(%r) [4] with @w into %y : !kernel.rows
   }
   kernel.run {
     // expected-error @+1 {{'kernel.gradients' op holds what writes @result, which is a result}}

@@ -24,10 +24,10 @@ module @m {
         %x = kernel.rows @x from %first at 0
         kernel.for %tile_begin to %tile_end {
         ^bb0(%tile: i32):
-          kernel.product %count rows(%x) [40] with @packed.A tile %tile sums %sums : !kernel.local<8x5x16x8xf32> into %a : <8x5x16xf32>
+          kernel.product %count rows(%x) [40] with @packed.A tile %tile sums %sums : !kernel.local<8x5x16x8xf32> into %a : !kernel.local<8x5x16xf32>
           kernel.yield
         }
-        kernel.product %count rows(%x) [4000] with @packed.B sums %sums : !kernel.local<8x5x16x8xf32> into %b : <8x16xf32>
+        kernel.product %count rows(%x) [4000] with @packed.B sums %sums : !kernel.local<8x5x16x8xf32> into %b : !kernel.local<8x16xf32>
         kernel.yield
       }
     }
@@ -41,7 +41,7 @@ module @m {
         %x = kernel.rows @x from %first at 0
         kernel.for %zero to %two {
         ^bb0(%tile: i32):
-          kernel.product %count rows(%x) [40] with @packed.C tile %tile sums %sums : !kernel.local<8x5x16x8xf32> into %a : <8x5x16xf32>
+          kernel.product %count rows(%x) [40] with @packed.C tile %tile sums %sums : !kernel.local<8x5x16x8xf32> into %a : !kernel.local<8x5x16xf32>
           kernel.yield
         }
         kernel.yield

@@ -134,7 +134,7 @@ module @m {
       ^bb0(%first: i32, %count: i32):
         %y = kernel.local in shared : <8x4xf32>
         %x = kernel.rows @wide from %first at 0
-        kernel.product %count rows(%x) [4] with @packed.W into %y : <8x4xf32>
+        kernel.product %count rows(%x) [4] with @packed.W into %y : !kernel.local<8x4xf32>
         kernel.threads %count {
         ^bb0(%n: i32):
           %row = arith.addi %first, %n : i32

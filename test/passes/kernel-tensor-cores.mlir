@@ -38,17 +38,17 @@ module @m {
         kernel.for %zero to %one {
         ^bb0(%tile: i32):
           // CHECK: kernel.product %{{.*}} rows(%{{.*}}, %{{.*}}) [150, 150] with @packed.U tile %{{.*}} sums %{{.*}} : !kernel.local<8x5x16x8xf32> into
-          kernel.product %count rows(%h, %h) [150, 150] with @packed.U tile %tile into %x : <8x5x16xf32>
+          kernel.product %count rows(%h, %h) [150, 150] with @packed.U tile %tile into %x : !kernel.local<8x5x16xf32>
           kernel.yield
         }
         // CHECK: with @packed.V sums %{{.*}} : !kernel.local<8x1x16x8xf32> into
-        kernel.product %count rows(%h) [40] with @packed.V into %y : <8x5xf32>
+        kernel.product %count rows(%h) [40] with @packed.V into %y : !kernel.local<8x5xf32>
         // CHECK: with @packed.both into
         // CHECK: with @packed.both into
-        kernel.product %count rows(%h) [40] with @packed.both into %y : <8x5xf32>
-        kernel.product %count rows(%h, %h) [30, 10] with @packed.both into %y : <8x5xf32>
+        kernel.product %count rows(%h) [40] with @packed.both into %y : !kernel.local<8x5xf32>
+        kernel.product %count rows(%h, %h) [30, 10] with @packed.both into %y : !kernel.local<8x5xf32>
         // CHECK: with @packed.T table %{{.*}} : !kernel.local<8xi32> into
-        kernel.product %count rows(%h) [40] with @packed.T table %table : !kernel.local<8xi32> into %y : <8x5xf32>
+        kernel.product %count rows(%h) [40] with @packed.T table %table : !kernel.local<8xi32> into %y : !kernel.local<8x5xf32>
         kernel.yield
       }
     }

@@ -154,6 +154,12 @@ private:
   bool finite_ = true;
 };
 
+/// What a product makes of a sum before it writes it.
+enum class Epilogue : uint8_t {
+  kNone,
+  kRelu, ///< 0 where it is less than 0, as `relu` of math.h
+};
+
 /// y[i, o] = bias[o] + sum over k of w[o, k] * x[i, k], in the order of k; x[i] is the segments' rows i
 /// joined.
 ///
@@ -161,17 +167,19 @@ private:
 /// segments  `count` of them; their lengths add up to w.inputs
 /// y         w.outputs elements of each row are written; must not overlap x. What a last tile finds in
 ///           it, Packed::pack_tiles says
+/// epilogue  what is made of each sum; of a last tile kNone
 ///
 /// Allocates nothing and is safe to call from several threads on disjoint y.
 template <class Real>
 void product(int32_t rows, const Segment<Real> *segments, int32_t count, const Panels<Real> &w,
-             RowsOut<Real> y);
+             RowsOut<Real> y, Epilogue epilogue = Epilogue::kNone);
 
 /// The common case: one segment.
 template <class Real>
-inline void product(int32_t rows, Rows<Real> x, const Panels<Real> &w, RowsOut<Real> y) {
+inline void product(int32_t rows, Rows<Real> x, const Panels<Real> &w, RowsOut<Real> y,
+                    Epilogue epilogue = Epilogue::kNone) {
   Segment<Real> segment{x, w.inputs};
-  product<Real>(rows, &segment, 1, w, y);
+  product<Real>(rows, &segment, 1, w, y, epilogue);
 }
 
 /// What a product with zeros gives: one row of y, see `product`.
@@ -229,10 +237,10 @@ extern template class Packed<float>;
 extern template class Packed<double>;
 template <>
 void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Panels<float> &w,
-                    RowsOut<float> y);
+                    RowsOut<float> y, Epilogue epilogue);
 template <>
 void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
-                     RowsOut<double> y);
+                     RowsOut<double> y, Epilogue epilogue);
 
 extern template void bias_alone<float>(const Panels<float> &, float *);
 extern template void bias_alone<double>(const Panels<double> &, double *);
