@@ -152,7 +152,7 @@ std::string ChildProcess::receive(void *bytes, size_t size) {
   while (unread_.size() < size)
     if (std::string error = fill(until); !error.empty())
       return error;
-  std::memcpy(bytes, unread_.data(), size);
+  unread_.copy(static_cast<char *>(bytes), size);
   unread_.erase(0, size);
   return "";
 }
