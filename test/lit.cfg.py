@@ -68,7 +68,7 @@ if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
 
 nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-if nvcc:
+if nvcc and not config.dbc_sanitize:  # it knows no clang as new as the one that sanitizes
     config.available_features.add("nvcc")
     ccache = shutil.which("ccache")
     config.substitutions.append(("%nvcc", f"{ccache} {nvcc}" if ccache else nvcc))
