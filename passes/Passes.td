@@ -542,6 +542,21 @@ def KernelTensorCores : Pass<"kernel-tensor-cores", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelPlanScratch : Pass<"kernel-plan-scratch", "::mlir::ModuleOp"> {
+  let summary = "Say where a stage's scratch lies, on a CPU";
+  let description = [{
+    Small locals of a stage are on the stack, as far as that goes; others lie behind each other in the scratch of its thread, each
+    at a cache line of its own. (They are not in each other's place: their pointers are declared to be of different memory.)
+    What the runtime's kernels pack operands into becomes a local too, and where arithmetic is double what operands that are
+    float are copied to. Afterwards each such operation has its `memory`, and a stage's `scratch` is what it needs.
+  }];
+  let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
+  let statistics = [
+    Statistic<"placedLocals", "placed-locals", "Locals that lie in the scratch of a thread">,
+    Statistic<"copiedOperands", "copied-operands", "Operands that are copied as double">];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
 def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
   let summary = "Make one loop of a loop nest over elements that lie one after the other";
   let description = [{

@@ -70,6 +70,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   } else {
     pm.addPass(createKernelFlattenLoops());
     pm.addPass(createCanonicalizerPass());
+    pm.addPass(createKernelPlanScratch({options.realBytes}));
     pm.addPass(createKernelShareStages());
   }
 }

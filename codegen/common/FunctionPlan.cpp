@@ -59,8 +59,12 @@ static std::string localName(const Program &program, kernel::LocalOp local) {
     if (auto product = dyn_cast<kernel::ProductOp>(user); product && product.getInto() == local.getResult())
       return program.find<kernel::WeightsOp>(product.getWeights()).getGates().value_or(1) > 1 ? "gates"
                                                                                               : "product";
-    if (isa<kernel::MultiplyOp>(user))
-      return "product";
+    if (auto rows = dyn_cast<kernel::RowsOp>(user); rows && rows.getCopy() == local.getResult())
+      return kernel::unqualifiedName(*rows.getArray()).str() + "_copy";
+    if (auto multiply = dyn_cast<kernel::MultiplyOp>(user))
+      return multiply.getMemory() == local.getResult() ? "memory" : "product";
+    if (isa<kernel::OuterOp>(user))
+      return "memory";
     auto write = dyn_cast<kernel::WriteOp>(user);
     auto load = write ? write.getValue().getDefiningOp<kernel::LoadOp>() : kernel::LoadOp();
     if (load && load.getIndexArray())

@@ -46,7 +46,7 @@ void CpuFunctionEmitter::print(Writer &out, StringRef body) {
 void CpuFunctionEmitter::emitStageHead(Writer &out) {
   out.line("DBC_CLONES");
   out.open("void " + program_.nameOf(func_) + "(const Plan &plan, " + parameters(false) + ", char *" +
-           (usesScratch_ ? "scratch" : "") + ")");
+           (func_.getScratch() ? "scratch" : "") + ")");
 }
 
 std::string CpuFunctionEmitter::arraySource(StringRef symbol) {

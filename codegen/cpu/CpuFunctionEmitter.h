@@ -15,9 +15,6 @@ public:
 
   /// The declaration inside the plan: "void calls_encode(int32_t t);". Structure functions only.
   std::string declaration();
-  /// Bytes of scratch memory that the function needs; after emit().
-  int64_t scratch() const { return scratch_; }
-  bool hasProduct() const { return hasProduct_; }
 
 private:
   std::string parameters(bool declaration);
@@ -36,8 +33,7 @@ private:
   void emitProduct(kernel::ProductOp op) override;
   void emitMultiply(kernel::MultiplyOp op) override;
   void emitOuter(kernel::OuterOp op) override;
-  std::string scratchPointer(llvm::StringRef type, int64_t bytes);
-  std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
+  std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count);
 
   // StructureEmitter.cpp
   void emitCheck(kernel::CheckOp op) override;
@@ -59,8 +55,6 @@ private:
 
   std::string at_;         ///< of a `slot` function: the parameter that says where the call stands
   int ownerArgument_ = -1; ///< the parameter that errors are reported at, if any are
-  int64_t scratch_ = 0, stack_ = 0;
-  bool usesScratch_ = false, hasProduct_ = false;
 };
 
 } // namespace dbc::codegen

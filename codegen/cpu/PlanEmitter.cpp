@@ -33,7 +33,7 @@ private:
   void bind();
   LogicalResult functions();
   LogicalResult stages();
-  std::string cost(kernel::FuncOp stage, bool hasProduct);
+  std::string cost(kernel::FuncOp stage);
 
   const ModelNames &model_;
   const Program &program_;
@@ -319,11 +319,8 @@ LogicalResult PlanEmitter::functions() {
 
 //===-- Stages ------------------------------------------------------------------------------------------===//
 
-std::string PlanEmitter::cost(kernel::FuncOp stage, bool hasProduct) {
-  // Where no schedule says it: a row with a product is worth a second thread much sooner than a few
-  // additions.
-  const std::string grain =
-      stage.getSums() ? "dbc::kOneSum" : std::to_string(stage.getGrain().value_or(hasProduct ? 16 : 256));
+std::string PlanEmitter::cost(kernel::FuncOp stage) {
+  const std::string grain = stage.getSums() ? "dbc::kOneSum" : std::to_string(stage.getGrain().value_or(1));
   return "{" +
          commas({std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
                  std::to_string(stage.getGathers().value_or(0)),
@@ -334,22 +331,22 @@ std::string PlanEmitter::cost(kernel::FuncOp stage, bool hasProduct) {
 LogicalResult PlanEmitter::stages() {
   std::vector<std::string> lines;
   int64_t scratch = 0;
-  auto add = [&](kernel::FuncOp func, const std::string &function, int64_t bytes, bool hasProduct) {
-    scratch = std::max(scratch, bytes);
+  auto add = [&](kernel::FuncOp func, const std::string &function) {
+    scratch = std::max<int64_t>(scratch, func.getScratch().value_or(0));
     IntegerAttr tiles = func.getTilesAttr();
     lines.push_back("{" + quoted(func.getStageName()) + ", " + function + ", " +
-                    (tiles ? std::to_string(tiles.getInt()) + ", " : "") + cost(func, hasProduct) + "}");
+                    (tiles ? std::to_string(tiles.getInt()) + ", " : "") + cost(func) + "}");
   };
   auto emitStage = [&](kernel::FuncOp func) {
-    if (const SharedStages::Code *code = shared_.codeOf(func)) {
-      add(func, "dbc::given_base<" + code->function + ">", code->scratch, code->hasProduct);
+    if (std::string function = shared_.functionOf(func); !function.empty()) {
+      add(func, "dbc::given_base<" + function + ">");
       return success();
     }
     CpuFunctionEmitter emitter(model_, program_, func);
     if (failed(emitter.emit(out_)))
       return failure();
     out_.blank();
-    add(func, program_.nameOf(func), emitter.scratch(), emitter.hasProduct());
+    add(func, program_.nameOf(func));
     return success();
   };
   for (kernel::FuncOp func : program_.modelStages)

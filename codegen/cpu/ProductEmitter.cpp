@@ -8,14 +8,6 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-/// Memory of the running thread, in whole cache lines.
-std::string CpuFunctionEmitter::scratchPointer(StringRef type, int64_t bytes) {
-  std::string at = scratch_ == 0 ? "scratch" : "scratch + " + std::to_string(scratch_);
-  scratch_ += (bytes + 63) / 64 * 64;
-  usesScratch_ = true;
-  return "reinterpret_cast<" + type.str() + " *>(" + at + ")";
-}
-
 void CpuFunctionEmitter::emitLocal(kernel::LocalOp op) {
   if (op->use_empty())
     return;
@@ -27,18 +19,17 @@ void CpuFunctionEmitter::emitLocal(kernel::LocalOp op) {
     extents += (extents.empty() ? "" : " * ") + std::to_string(extent);
   }
   std::string element = pointee(type.getElement(), false);
-  int64_t bytes = count * model_.bytes(element);
   std::string name = nameValue(op.getResult());
   // What was folded since it was written may have been its only reader.
   bool isRead = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<kernel::WriteOp>(user); });
   std::string declared = (isRead ? "" : "[[maybe_unused]] ") + element;
-  constexpr int64_t kOnStack = 2048, kStackInAll = 16384;
-  if (!isStage() || (bytes <= kOnStack && stack_ + bytes <= kStackInAll)) {
-    stack_ += bytes;
+  std::optional<uint64_t> offset = op.getOffset();
+  if (!offset) {
     out_->line(declared + " " + name + "[" + (extents.empty() ? "1" : extents) + "];");
     return;
   }
-  out_->line(declared + " *__restrict " + name + " = " + scratchPointer(element, bytes) + ";");
+  std::string at = *offset == 0 ? "scratch" : "scratch + " + std::to_string(*offset);
+  out_->line(declared + " *__restrict " + name + " = reinterpret_cast<" + element + " *>(" + at + ");");
 }
 
 static std::string plus(std::string base, int64_t offset) {
@@ -46,7 +37,7 @@ static std::string plus(std::string base, int64_t offset) {
 }
 
 /// `{base, row numbers or nullptr, stride}` of an operand: `length` elements of each of `count` rows.
-std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value count, int64_t block) {
+std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value count) {
   auto rows = [](const std::string &base, const std::string &via, int64_t stride) {
     return "{" + base + ", " + via + ", " + std::to_string(stride) + "}";
   };
@@ -57,10 +48,9 @@ std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value 
   std::string base = arrayName(*op.getArray()), via = op.getVia() ? use(op.getVia()).text : "nullptr";
   std::string from = op.getFrom() ? use(op.getFrom()).text : "0";
   int64_t stride = array.rowSize();
-  if (model_.f64() && array.pointee == "float") {
-    // The operand is float, the product double.
-    std::string copy = scope_->fresh(kernel::unqualifiedName(*op.getArray()).str() + "_copy");
-    out_->line("real *" + copy + " = " + scratchPointer("real", block * length * 8) + ";");
+  assert((op.getCopy() || !model_.f64() || array.pointee != "float") && "float where arithmetic is double");
+  if (op.getCopy()) {
+    std::string copy = use(op.getCopy()).text;
     out_->line("dbc::copy_rows(" +
                commas({copy, base, via, from, use(count).text, std::to_string(stride),
                        std::to_string(op.getOffset()), std::to_string(length)}) +
@@ -73,17 +63,14 @@ std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value 
 }
 
 void CpuFunctionEmitter::emitProduct(kernel::ProductOp op) {
-  hasProduct_ = true;
-  auto blocks = op->getParentOfType<kernel::BlocksOp>();
-  const int64_t block = blocks ? blocks.getSize() : 1; // of the one row of the model or the batch
   std::vector<std::string> segments;
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
-    segments.push_back(rowsOf(x.getDefiningOp<kernel::RowsOp>(), length, op.getCount(), block));
+    segments.push_back(rowsOf(x.getDefiningOp<kernel::RowsOp>(), length, op.getCount()));
   std::string count = use(op.getCount()).text, weights = aliases_.at("weights " + op.getWeights().str()).name;
   std::string panels = op.getTile() ? "tile(" + use(op.getTile()).text + ")" : "whole()";
   auto into = op.getInto().getDefiningOp<kernel::RowsOp>();
   std::string y =
-      into ? rowsOf(into, /*length=*/0, op.getCount(), block)
+      into ? rowsOf(into, /*length=*/0, op.getCount())
            : "{" + use(op.getInto()).text + ", nullptr, " + std::to_string(rowSize(op.getIntoType())) + "}";
   if (op.getRelu())
     y += ", dbc::Epilogue::kRelu";
@@ -112,51 +99,42 @@ void CpuFunctionEmitter::emitProduct(kernel::ProductOp op) {
 }
 
 void CpuFunctionEmitter::emitMultiply(kernel::MultiplyOp op) {
-  hasProduct_ = true;
   auto into = cast<kernel::LocalType>(op.getInto().getType());
-  int64_t block = into.getShape().front(), inputs = 0;
   std::string row = use(op.getRow()).text;
   auto matrix = [&](Value rows, int64_t elements) {
-    return "dbc::Rows<real>" + rowsOf(rows.getDefiningOp<kernel::RowsOp>(), elements, op.getCount(), block) +
+    return "dbc::Rows<real>" + rowsOf(rows.getDefiningOp<kernel::RowsOp>(), elements, op.getCount()) +
            ".at(" + row + ")";
   };
   std::vector<std::string> slices;
+  int64_t inputs = 0;
   for (auto [slice, length] : llvm::zip(op.getB(), op.getLengths())) {
     slices.push_back("{" + matrix(slice, length * op.getOutputs()) + ", " + std::to_string(length) + "}");
     inputs += length;
   }
   std::string a = matrix(op.getA(), op.getHeight() * inputs), b = scope_->fresh("b");
-  constexpr int64_t kLine = 64; // dbc::multiply says what memory it wants
-  int64_t padded = (op.getOutputs() * model_.bytes("real") + kLine - 1) / kLine * kLine;
-  std::string memory = scratchPointer("real", padded * (inputs + 1));
   out_->line("const dbc::MatrixSlice<real> " + b + "[] = {" + commas(slices) + "};");
   std::string y = use(op.getInto()).text;
   if (row != "0")
     y += " + " + row + " * " + std::to_string(rowSize(into));
   out_->line("dbc::multiply<real>(" +
              commas({std::to_string(op.getHeight()), a, b, std::to_string(slices.size()),
-                     std::to_string(op.getOutputs()), memory, y}) +
+                     std::to_string(op.getOutputs()), use(op.getMemory()).text, y}) +
              ");");
 }
 
 void CpuFunctionEmitter::emitOuter(kernel::OuterOp op) {
-  hasProduct_ = true;
-  const int64_t most = op.getMost(), height = op.getHeight(), outputs = op.getOutputs();
-  std::string a = rowsOf(op.getA().getDefiningOp<kernel::RowsOp>(), height, op.getCount(), most),
-              x = rowsOf(op.getX().getDefiningOp<kernel::RowsOp>(), outputs, op.getCount(), most);
+  const int64_t height = op.getHeight(), outputs = op.getOutputs();
+  std::string a = rowsOf(op.getA().getDefiningOp<kernel::RowsOp>(), height, op.getCount()),
+              x = rowsOf(op.getX().getDefiningOp<kernel::RowsOp>(), outputs, op.getCount());
   std::string tiles;
   if (!op.getTiles().empty())
     tiles =
         ", {" +
         commas({use(op.getTiles()[0]).text, use(op.getTiles()[1]).text, std::to_string(*func_.getTiles())}) +
         "}";
-  const int64_t bytes = model_.bytes("real"), width = 64 / bytes,
-                padded = (outputs + width - 1) / width * width;
-  // dbc::outer_products_memory says what memory is wanted.
-  std::string memory = scratchPointer("real", most * (padded + height + kernel::kSumTileRows - 1) * bytes);
   out_->line("dbc::add_outer_products<real>(" +
-             commas({use(op.getCount()).text, a, std::to_string(height), x, std::to_string(outputs), memory,
-                     arrayName(op.getInto()) + tiles}) +
+             commas({use(op.getCount()).text, a, std::to_string(height), x, std::to_string(outputs),
+                     use(op.getMemory()).text, arrayName(op.getInto()) + tiles}) +
              ");");
 }
 

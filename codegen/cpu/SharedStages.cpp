@@ -79,17 +79,17 @@ LogicalResult SharedStages::emit(Writer &out) {
     if (failed(emitter.emit(out)))
       return failure();
     out.blank();
-    codes_[op] = {model_.sharedSpace + "::" + program->nameOf(stage), emitter.scratch(),
-                  emitter.hasProduct()};
   }
   out.line("} // namespace " + model_.sharedSpace);
   out.blank();
   return success();
 }
 
-const SharedStages::Code *SharedStages::codeOf(kernel::FuncOp stage) const {
+std::string SharedStages::functionOf(kernel::FuncOp stage) const {
   Operation *printed = shared_.lookup(stage);
-  return printed ? &codes_.find(printed)->second : nullptr;
+  if (!printed)
+    return "";
+  return model_.sharedSpace + "::" + printed_.lookup(printed)->nameOf(cast<kernel::FuncOp>(printed));
 }
 
 std::string SharedStages::baseOf(const Program &program) const {

@@ -18,14 +18,9 @@ public:
   /// Prints all of it; nothing where nothing is shared.
   mlir::LogicalResult emit(Writer &out);
 
-  /// A stage's code, after emit().
-  struct Code {
-    std::string function; ///< with its namespace
-    int64_t scratch;      ///< bytes of a thread
-    bool hasProduct;
-  };
-  /// Null where the program prints the stage itself.
-  const Code *codeOf(kernel::FuncOp stage) const;
+  /// The name of a stage's function, with its namespace, after emit(); empty where the program prints the
+  /// stage itself.
+  std::string functionOf(kernel::FuncOp stage) const;
   /// C++ for what a program's plan is derived from.
   std::string baseOf(const Program &program) const;
   /// Whether a program's plan has a member from there.
@@ -39,7 +34,6 @@ private:
   llvm::DenseMap<const Program *, std::vector<PlanMember>> membersOf_; ///< all of a program's plan
   llvm::MapVector<mlir::Operation *, const Program *> printed_; ///< stages, with the program they are of
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> shared_; ///< a stage -> the printed one
-  llvm::DenseMap<mlir::Operation *, Code> codes_;               ///< of printed ones
   llvm::DenseSet<const Program *> users_;
 };
 

@@ -156,8 +156,8 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
     out.line("auto &" + plan + " = model.plan<" + code + "Plan>(" + std::to_string(plans++) + ");");
     for (kernel::FuncOp stage : program->modelStages) {
       std::optional<int64_t> tiles = kernel::FuncOp(stage).getTiles();
-      const SharedStages::Code *ofAll = shared.codeOf(stage);
-      out.line((ofAll ? ofAll->function : code + program->nameOf(stage)) + "(" + plan + ", 0, " +
+      const std::string function = shared.functionOf(stage);
+      out.line((function.empty() ? code + program->nameOf(stage) : function) + "(" + plan + ", 0, " +
                program->rows(program->find<kernel::IndexSetOp>(*stage.getIndexSet())) + ", " +
                (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + "model.scratch<char>(" + code +
                "kScratch));");

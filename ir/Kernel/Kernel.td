@@ -32,6 +32,7 @@ def Kernel_Scalar : AnyTypeOf<[F32, I32, I1]>;
 def Kernel_Stored : Type<CPred<"::dbc::dyn::isNumber(::dbc::kernel::stored($_self))">, "number or node">;
 
 def Kernel_Positive : ConfinedAttr<I64Attr, [IntPositive]>;
+def Kernel_Bytes : ConfinedAttr<I64Attr, [IntNonNegative]>;
 
 def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
   let mnemonic = "contract";
@@ -315,7 +316,8 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
     `gathers`, `operations` of products (two a multiply-add); `elements` of each list's element. `same_as`: a stage of a program before, which computes the
     same of arrays that are called and look the same there (set by kernel-share-stages). `backward`: a stage of the
-    backward pass, which computes gradients, or again what they need.
+    backward pass, which computes gradients, or again what they need. `scratch`: bytes of its thread's scratch that a stage
+    needs on a CPU (set by kernel-plan-scratch).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
@@ -323,13 +325,13 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
       OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
       OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations,
       OptionalAttr<TypedArrayAttrBase<Kernel_ElementsAttr, "elements of lists">>:$elements, OptionalAttr<SymbolRefAttr>:$same_as,
-      UnitAttr:$backward);
+      UnitAttr:$backward, OptionalAttr<Kernel_Bytes>:$scratch);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
     build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-          nullptr);
+          nullptr, nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
@@ -455,9 +457,11 @@ def Kernel_StoreOp : Kernel_UserOp<"store", [MemoryEffects<[MemWrite]>]> {
 }
 def Kernel_LocalOp : Kernel_Op<"local", [MemoryEffects<[MemAlloc]>]> {
   let summary = "Scratch of the running thread, unset; with `memory` that of a GPU's block of threads";
-  let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory);
+  let description = "On a CPU `offset` says at which byte of the thread's scratch it begins; without, it is on the stack.";
+  let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory, OptionalAttr<Kernel_Bytes>:$offset);
   let results = (outs Kernel_Local:$result);
-  let assemblyFormat = "(`in` $memory^)? attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "LocalType":$type), [{ build($_builder, $_state, type, MemoryAttr(), ::mlir::IntegerAttr()); }]>];
+  let assemblyFormat = "(`in` $memory^)? (`offset` $offset^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {
@@ -477,12 +481,14 @@ def Kernel_RowsOp : Kernel_UserOp<"rows", [Pure, AttrSizedOperandSegments]> {
   let summary = "Where the rows of a product's operand lie";
   let description = [{
     Row i of the block is row `via`[i] of `array` (a buffer, field, argument or parameter of f32), or row `from` + i where
-    there is no `via`; or row i of the local. It starts at element `offset` of that row.
+    there is no `via`; or row i of the local. It starts at element `offset` of that row. With `copy` the rows of an operand are
+    first copied there, as numbers of the function's type: an input's are float where arithmetic is double.
   }];
   let arguments = (ins OptionalAttr<FlatSymbolRefAttr>:$array, Optional<Kernel_Local>:$via, Optional<I32>:$from,
-                       Optional<Kernel_Local>:$local, ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
+                       Optional<Kernel_Local>:$local, Optional<Kernel_Local>:$copy,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
   let results = (outs Kernel_Rows:$result);
-  let assemblyFormat = "($array^)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? `at` $offset attr-dict";
+  let assemblyFormat = "($array^)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? (`copy` $copy^ `:` type($copy))? `at` $offset attr-dict";
   let extraClassDeclaration = [{
     /// Whether a product writes there.
     bool isWritten();
@@ -514,29 +520,30 @@ def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, Memor
   }];
 }
 
-def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_MultiplyOp : Kernel_Op<"multiply", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "A product of two matrices of one row of the block";
   let description = [{
     into[row][i][j] = sum over k in order of a[i][k] * b[k][j] for i below `height` and j below `outputs`; vectors are matrices
     of one row or one column. b's rows k are those of the operands `b`, of which each has `lengths` of them, one behind the
-    other. The block has `count` rows.
+    other. The block has `count` rows. On a CPU b is packed into `memory` (given by kernel-plan-scratch).
   }];
   let arguments = (ins I32:$row, I32:$count, Kernel_Rows:$a, Kernel_Positive:$height, Variadic<Kernel_Rows>:$b,
-                       DenseI64ArrayAttr:$lengths, Kernel_Positive:$outputs, Kernel_Local:$into);
-  let assemblyFormat = "$row `of` $count `rows` $a `height` $height `by` `(` $b `)` $lengths `outputs` $outputs `into` $into attr-dict `:` type($into)";
+                       DenseI64ArrayAttr:$lengths, Kernel_Positive:$outputs, Optional<Kernel_Local>:$memory, Kernel_Local:$into);
+  let assemblyFormat = "$row `of` $count `rows` $a `height` $height `by` `(` $b `)` $lengths `outputs` $outputs (`memory` $memory^ `:` type($memory))? `into` $into attr-dict `:` type($into)";
   let hasVerifier = 1;
 }
 
-def Kernel_OuterOp : Kernel_UserOp<"outer", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Adds the outer products of the rows of a block to the one row of a buffer over the batch";
   let description = [{
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
     of which a or x is all zeros add nothing. The block has `count` rows, at most `most`. With `tiles`, the bounds of the
-    tiles that its function is asked for, only their share of the rows i.
+    tiles that its function is asked for, only their share of the rows i. On a CPU both are packed into `memory` (given by
+    kernel-plan-scratch).
   }];
   let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,
-                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles);
-  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs `into` $into (`tiles` `(` $tiles^ `)`)? attr-dict";
+                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles, Optional<Kernel_Local>:$memory);
+  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs (`memory` $memory^ `:` type($memory))? `into` $into (`tiles` `(` $tiles^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
 

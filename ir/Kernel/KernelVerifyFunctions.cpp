@@ -119,6 +119,11 @@ LogicalResult LocalOp::verify() {
   if (type.getShape().empty() || llvm::any_of(type.getShape(), [](int64_t extent) { return extent < 1; }) ||
       !dyn::isNumber(type.getElement()) || !dyn::extents(type.getElement()).empty())
     return emitOpError("is no array of numbers: ") << type;
+  auto func = (*this)->getParentOfType<FuncOp>();
+  const int64_t scratch = func ? func.getScratch().value_or(0) : 0;
+  if (getOffset() && (getMemory() || static_cast<int64_t>(*getOffset()) >= scratch))
+    return emitOpError("lies at byte ")
+           << *getOffset() << " of " << scratch << " bytes of a thread's scratch";
   return success();
 }
 
@@ -149,8 +154,11 @@ LogicalResult RowsOp::verify() {
     return emitOpError("is neither of an array, via a local or from a row on, nor of a local");
   if (getVia() && !areNumbers(getVia()))
     return emitOpError("goes via ") << getVia().getType() << ", which is no row number for each row";
-  if (getLocal() && !getLocal().getType().getElement().isF32())
-    return emitOpError("is not of f32");
+  for (Value local : {getLocal(), getCopy()})
+    if (local && !cast<LocalType>(local.getType()).getElement().isF32())
+      return emitOpError("is not of f32");
+  if (getCopy() && !getArray())
+    return emitOpError("copies scratch");
   return success();
 }
 

@@ -64,7 +64,7 @@ struct KernelTensorCoresPass : impl::KernelTensorCoresBase<KernelTensorCoresPass
       auto type = kernel::LocalType::get(
           &getContext(), {kernel::kWarps, nTiles, kernel::kNTile, kernel::kMTile}, b.getF32Type());
       Location loc = NameLoc::get(b.getStringAttr("sums"), product.getLoc());
-      product.getSumsMutable().assign(kernel::LocalOp::create(b, loc, type, kernel::MemoryAttr()));
+      product.getSumsMutable().assign(kernel::LocalOp::create(b, loc, type));
     }
   }
 };

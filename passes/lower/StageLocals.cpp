@@ -13,7 +13,7 @@ Value StageLocals::scratch(Value value, ArrayRef<int64_t> shape) {
   auto at = llvm::find_if(w.entry(), [](Operation &op) { return !isa<kernel::LocalOp>(op); });
   w.b.setInsertionPoint(&w.entry(), at);
   auto type = kernel::LocalType::get(w.b.getContext(), all, dyn::scalar(value.getType()));
-  return kernel::LocalOp::create(w.b, value.getLoc(), type, kernel::MemoryAttr());
+  return kernel::LocalOp::create(w.b, value.getLoc(), type);
 }
 
 void StageLocals::make(Value value) { locals[value] = scratch(value, dyn::extents(value.getType())); }

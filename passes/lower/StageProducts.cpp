@@ -29,7 +29,7 @@ Value StageProducts::rowNumbers(StringRef name, function_ref<Value()> number) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&w.entry());
     auto type = kernel::LocalType::get(b.getContext(), {w.rowsOfBlock()}, b.getI32Type());
-    numbers = kernel::LocalOp::create(b, loc, type, kernel::MemoryAttr());
+    numbers = kernel::LocalOp::create(b, loc, type);
   }
   w.rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(w.i())); });
   if (!name.empty())
@@ -42,11 +42,11 @@ Value StageProducts::ownRows(FlatSymbolRefAttr buffer, int64_t offset) {
   StringRef array = buffer.getValue();
   if (!w.isOrdered())
     return kernel::RowsOp::create(b, loc, type, buffer, Value(), w.inMemory(array, w.base()), Value(),
-                                  offset);
+                                  Value(), offset);
   // Those of a buffer of which not all rows are kept are its own.
   Value numbers =
       rowNumbers(w.window(array, 0) ? "" : "own rows", [&] { return w.inMemory(array, w.row()); });
-  return kernel::RowsOp::create(b, loc, type, buffer, numbers, Value(), Value(), offset);
+  return kernel::RowsOp::create(b, loc, type, buffer, numbers, Value(), Value(), Value(), offset);
 }
 
 Value StageProducts::rowsVia(StringRef indexArray, FlatSymbolRefAttr buffer, int64_t ago, int64_t offset) {
@@ -57,7 +57,7 @@ Value StageProducts::rowsVia(StringRef indexArray, FlatSymbolRefAttr buffer, int
     name += " of " + array.str() + " " + std::to_string(ago);
   Value numbers = rowNumbers(name, [&] { return w.inMemory(array, w.index(indexArray), ago); });
   return kernel::RowsOp::create(b, loc, kernel::RowsType::get(b.getContext()), buffer, numbers, Value(),
-                                Value(), offset);
+                                Value(), Value(), offset);
 }
 
 Value StageProducts::rowsOf(Operation *write) {
@@ -69,7 +69,7 @@ Value StageProducts::rowsOf(Operation *write) {
 Value StageProducts::rowsOf(Value value, int64_t offset) {
   auto make = [&](FlatSymbolRefAttr array, Value via, Value from, Value local) {
     return kernel::RowsOp::create(b, value.getLoc(), kernel::RowsType::get(b.getContext()), array, via, from,
-                                  local, offset);
+                                  local, Value(), offset);
   };
   if (plan.isMaterialised(value))
     return make({}, {}, {}, locals.of(value));
@@ -139,14 +139,15 @@ void StageProducts::multiply(linalg::ContractOp op, const MatMul &product) {
   Value a = rowsOf(product.a, 0);
   w.rows([&] {
     kernel::MultiplyOp::create(b, op.getLoc(), w.i(), w.count(), a, product.height, segments, lengths,
-                               product.outputs, locals.of(op->getResult(0)));
+                               product.outputs, /*memory=*/Value(), locals.of(op->getResult(0)));
   });
 }
 
 void StageProducts::outer(batch::AccumulateOp op) {
   kernel::OuterOp::create(b, op.getLoc(), w.count(), w.rowsOfBlock(), rowsOf(op.getValue(), 0),
                           dyn::extents(op.getValue().getType())[0], rowsOf(op.getOuter(), 0),
-                          dyn::extents(op.getOuter().getType())[0], op.getBuffer(), /*tiles=*/ValueRange());
+                          dyn::extents(op.getOuter().getType())[0], op.getBuffer(), /*tiles=*/ValueRange(),
+                          /*memory=*/Value());
 }
 
 /// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in

@@ -13,7 +13,7 @@ module @m {
     // CHECK-LABEL: void elementwise(const Plan &plan, int32_t begin, int32_t end, char *) {
     // CHECK: const real *__restrict x = plan.x;
     // CHECK: real *__restrict y = plan.y;
-    kernel.func stage @elementwise(%begin: i32, %end: i32) over @input {
+    kernel.func stage @elementwise(%begin: i32, %end: i32) over @input attributes {grain = 256 : i64} {
       %zero = arith.constant 0 : i32
       %four = arith.constant 4 : i32
       %half = arith.constant 0.5 : f32

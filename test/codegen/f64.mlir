@@ -5,8 +5,8 @@
 
 // CHECK: using real = double;
 // CHECK: start[j] = 2.0 * fwd_b[j];
-// CHECK: real *vec_copy = reinterpret_cast<real *>(scratch);
-// CHECK-NEXT: dbc::copy_rows(vec_copy, Word_vec, nodes, 0, count, 4, 0, 4);
+// CHECK: real vec_copy[32];
+// CHECK: dbc::copy_rows(vec_copy, Word_vec, nodes, 0, count, 4, 0, 4);
 // CHECK: real(h_number[j])
 // CHECK: model.f64 = true;
 

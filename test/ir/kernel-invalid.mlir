@@ -847,6 +847,30 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// Scratch is a thread's, of which a stage says how much it needs.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {scratch = 64 : i64} {
+    %x = kernel.local offset 0 : !kernel.local<8xf32>
+    // expected-error @+1 {{'kernel.local' op lies at byte 64 of 64 bytes of a thread's scratch}}
+    %y = kernel.local offset 64 : !kernel.local<8xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'kernel.local' op lies at byte 0 of 0 bytes of a thread's scratch}}
+%x = kernel.local offset 0 : !kernel.local<8xf32>
+
+// -----
+
+// What is in scratch is of the function's type.
+%x = kernel.local : !kernel.local<8xf32>
+// expected-error @+1 {{'kernel.rows' op copies scratch}}
+%r = kernel.rows local %x : !kernel.local<8xf32> copy %x : !kernel.local<8xf32> at 0
+
+// -----
+
 // A row begins at an element.
 %x = kernel.local : !kernel.local<8xf32>
 // expected-error @+1 {{'kernel.rows' op attribute 'offset' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}

@@ -100,7 +100,8 @@ module @documents {
           kernel.yield
         }
         %y = kernel.local : !kernel.local<8x4xf32> loc("y")
-        %x = kernel.rows @Word.vec via %nodes : !kernel.local<8xi32> at 0
+        %copy = kernel.local : !kernel.local<32xf32>
+        %x = kernel.rows @Word.vec via %nodes : !kernel.local<8xi32> copy %copy : !kernel.local<32xf32> at 0
         kernel.product %count rows(%x) [4] with @A table %classes : !kernel.local<8xi32> into %y : !kernel.local<8x4xf32>
         kernel.for %zero to %count {
         ^bb0(%i: i32 loc("i")):
