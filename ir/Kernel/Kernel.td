@@ -267,6 +267,8 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
     int64_t getNTileCount();
     /// Bytes of a tile.
     int64_t getTileBytes();
+    /// Whether its tiles, one behind the other, are what is packed of a matrix without tiles.
+    bool isTiledWhole() { return getGates() == 1 && getOut() % *getWidth() == 0; }
   }];
   let hasVerifier = 1;
 }
@@ -501,8 +503,8 @@ def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, Memor
     into[i][o] = init[o] + sum over k in order of x[i][k] * weights[o][k]; x[i] is made of the segments `x`, of the given
     lengths, one after the other. One accumulator an output, k in order. `init` is that of the weights.
     With `table` (weights with tables) row i uses matrix table[i]. With `some` x[i] is zeros where some[i] is 0 (a sum of
-    nothing), and into[i] may be `init` without multiplying. With `tile` (weights with gates) only the outputs of
-    that tile are computed: into[i][g][j] is gate g of the tile's channel number j. The last tile may take what the one
+    nothing), and into[i] may be `init` without multiplying. Without `tile` all outputs are computed: the weights have no gates, or one whose
+    tiles do not overlap. With `tile` (weights with gates) only the outputs of that tile are computed: into[i][g][j] is gate g of the tile's channel number j. The last tile may take what the one
     before has from `into`: `tile` is the counter of a loop in which nothing else writes there.
     With `sums` (weights with a contract) the order of additions is the contract's, and the warps of a GPU's block of threads
     add up there. `large_m_tiles`: in blocks of the function's `large_m` rows so many tiles of the stage are computed at once

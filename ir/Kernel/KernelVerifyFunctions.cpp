@@ -224,6 +224,8 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << getWeightsAttr();
   if (getTile() && !weights->getGates())
     return emitOpError("computes a tile of ") << getWeightsAttr() << ", which has none";
+  if (!getTile() && weights->getGates() && !weights->isTiledWhole())
+    return emitOpError("computes all outputs of ") << getWeightsAttr() << ", which has tiles";
   SmallVector<int64_t> row{weights->getOutAttr().getInt()};
   if (getTile())
     row = {weights->getGatesAttr().getInt(), weights->getWidthAttr().getInt()};

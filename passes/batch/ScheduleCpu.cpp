@@ -31,7 +31,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   static constexpr int64_t kGrainOps = 200'000;
   /// Outputs of a panel, the unit of packed weights: one cache line of f32.
   static constexpr int64_t kPanel = 16;
-  /// Panels of one tile, of each gate one or more, that the registers hold.
+  /// Panels of one tile, of each gate one or more: at most two passes of the kernel over a block's rows.
   static constexpr int64_t kMostPanels = 6;
 
   /// Channels of a tile: those whose products take fewest panels (a last tile has panels of its own where

@@ -172,6 +172,8 @@ struct Lowering {
         return failure();
     }
     from.erase();
+    if (epilogues)
+      mergeWholeMatrices(to);
     return success();
   }
 

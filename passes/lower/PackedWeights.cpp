@@ -1,6 +1,5 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/lower/PackedWeights.h"
-#include "ir/Kernel/Kernel.h"
 
 using namespace mlir;
 
@@ -76,6 +75,29 @@ std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAtt
     symbol = op.getSymName().str();
   }
   return symbol;
+}
+
+void mergeWholeMatrices(kernel::ProgramOp program) {
+  auto contents = [](kernel::WeightsOp op) {
+    NamedAttrList attributes(op->getAttrDictionary());
+    for (StringAttr name : {op.getSymNameAttrName(), op.getGatesAttrName(), op.getWidthAttrName()})
+      attributes.erase(name);
+    return attributes.getDictionary(op.getContext());
+  };
+  llvm::DenseMap<Attribute, kernel::WeightsOp> tiled;
+  for (auto op : program.getOps<kernel::WeightsOp>())
+    if (op.isTiledWhole())
+      tiled.try_emplace(contents(op), op);
+  llvm::DenseMap<Attribute, kernel::WeightsOp> merged; // by the symbol of the whole one
+  for (auto op : llvm::make_early_inc_range(program.getOps<kernel::WeightsOp>()))
+    if (kernel::WeightsOp same = op.getGates() ? kernel::WeightsOp() : tiled.lookup(contents(op))) {
+      merged[FlatSymbolRefAttr::get(op)] = same;
+      op.erase();
+    }
+  program.walk([&](kernel::ProductOp product) {
+    if (kernel::WeightsOp same = merged.lookup(product.getWeightsAttr()))
+      product.setWeights(same.getSymName());
+  });
 }
 
 } // namespace dbc::passes

@@ -3,6 +3,7 @@
 // The packed form of the matrices that a program's products read.
 #pragma once
 
+#include "ir/Kernel/Kernel.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Products.h"
 #include "llvm/ADT/StringMap.h"
@@ -27,5 +28,9 @@ private:
   mlir::OpBuilder declare;
   llvm::StringMap<std::string> declared; ///< by contents
 };
+
+/// Has products with a whole matrix read one that is packed in tiles, where both are the same numbers in the
+/// same order: tiles of one gate that do not overlap.
+void mergeWholeMatrices(kernel::ProgramOp program);
 
 } // namespace dbc::passes

@@ -93,18 +93,36 @@ static bool isMultiplied(Value value) {
   });
 }
 
+/// Whether products may all be in one loop over many tiles, which threads share: none needs another one.
+bool StagePlan::mayShareTiles(ArrayRef<linalg::ContractOp> products) const {
+  llvm::DenseSet<Operation *> behind; // products, and what is made of their results
+  for (Operation &op : body) {
+    const bool needs = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() && behind.contains(operand.getDefiningOp());
+    });
+    auto product = dyn_cast<linalg::ContractOp>(op);
+    const bool isProduct = product && llvm::is_contained(products, product);
+    if (isProduct && needs)
+      return false;
+    if (isProduct || needs)
+      behind.insert(&op);
+  }
+  return tileChannels > 0 && llvm::all_of(products, [&](linalg::ContractOp op) {
+           return dyn::extents(op->getResult(0).getType())[0] >= kFewestSharedTiles * tileChannels;
+         });
+}
+
 /// Products that do what is done with their results: relu, and the write of what nothing else reads. Where
-/// there is one product alone, of many tiles, threads may share these, which is worth more.
+/// threads may share tiles of all products that is worth more.
 void StagePlan::findEpilogues() {
   SmallVector<linalg::ContractOp> products;
   for (auto op : body.getOps<linalg::ContractOp>())
     if (auto found = matVec(op); found && packs(found->weights))
       products.push_back(op);
+  if (mayShareTiles(products))
+    return;
   for (linalg::ContractOp op : products) {
     Value result = resultOf(op->getResult(0));
-    if (products.size() == 1 && tileChannels > 0 &&
-        dyn::extents(result.getType())[0] >= kFewestSharedTiles * tileChannels)
-      continue;
     auto relu = result.hasOneUse() ? dyn_cast<dyn::FunctionOp>(*result.user_begin()) : dyn::FunctionOp();
     const bool isRelu = relu && relu.getKind() == dyn::FunctionKind::Relu && isOfOneMatrix(*matVec(op));
     if (isRelu)

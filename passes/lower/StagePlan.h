@@ -66,6 +66,7 @@ public:
 
 private:
   void findEpilogues();
+  bool mayShareTiles(llvm::ArrayRef<mlir::linalg::ContractOp> products) const;
   void findTiles();
   void materialiseResults(mlir::Operation *op);
   void materialiseOperands(mlir::Operation *op);

@@ -33,9 +33,10 @@ struct Vector64 {
   static Type relu(Type v) { return v < zero() ? zero() : v; }
 };
 
-// 32 registers: 6 rows x 5 panels of one vector, or 5 x 6; the rest comes from memory.
+// 32 registers: 7 rows x 4 panels of one vector, 8 x 3; the rest comes from memory. With more panels fewer
+// rows would share each load of a weight from the second-level cache.
 constexpr int32_t kAccumulators = 30;
-constexpr int32_t kMostPanels = 6;
+constexpr int32_t kMostPanels = 4;
 constexpr int32_t kFewRows = 8;
 constexpr int32_t kTileRows = 12;
 

@@ -232,6 +232,19 @@ TEST(Packed, TheLastTileHasOnlyItsOwnChannelsWhereThatSavesPanels) {
   EXPECT_EQ(packed.tile(1).last, nullptr);
 }
 
+TEST(Packed, TilesOfOneGateThatDoNotOverlapAreTheWholeMatrix) {
+  const auto w = drawn<float>(96 * 7, 1), bias = drawn<float>(96, 2), x = drawn<float>(5 * 7, 3);
+  for (int32_t width : {16, 32, 48, 96}) {
+    Packed<float> tiles, whole;
+    tiles.pack_tiles(w.data(), 1, 96, width, 7, bias.data());
+    whole.pack(w.data(), 96, 7, bias.data());
+    std::vector<float> of_tiles(5 * 96), of_whole(5 * 96);
+    dbc::product<float>(5, {x.data(), nullptr, 7}, tiles.whole(), {of_tiles.data(), nullptr, 96});
+    dbc::product<float>(5, {x.data(), nullptr, 7}, whole.whole(), {of_whole.data(), nullptr, 96});
+    EXPECT_EQ(of_tiles, of_whole) << width;
+  }
+}
+
 TEST_P(Product, TilesHoldTheSameBits) {
   for (int32_t gates : {1, 2, 3, 5, 6, 7, 12})
     for (int32_t channels : {16, 37, 48, 150})

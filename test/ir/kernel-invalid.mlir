@@ -1104,6 +1104,22 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// All outputs of a matrix in tiles lie behind each other where the tiles do not overlap.
+kernel.param @W : tensor<40x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 40 by 4 gates 1 in tiles of 16
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %y = kernel.local : !kernel.local<8x40xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op computes all outputs of @w, which has tiles}}
+    kernel.product %end rows(%r) [4] with @w into %y : !kernel.local<8x40xf32>
+  }
+}
+
+// -----
+
 // Tensor cores need somewhere to add up.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {

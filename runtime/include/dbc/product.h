@@ -114,7 +114,8 @@ public:
     return (weights_.size() + bias_.size()) * sizeof(Real) + bf16_.size() * sizeof(Bf16Pair);
   }
 
-  /// All outputs, of a matrix packed by `pack`.
+  /// All outputs, of a matrix packed by `pack`, or by `pack_tiles` with one gate and a `width` that divides
+  /// `channels`: these are the same.
   Panels<Real> whole() const {
     return {weights_.data(), bias_.data(), outputs_, inputs_, finite_, bf16_.data()};
   }
