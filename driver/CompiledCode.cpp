@@ -52,8 +52,8 @@ static llvm::Expected<std::vector<std::string>> compilerCommand() {
     return llvm::createStringError("the C++ compiler `" + command[0] + "` was not found; set CXX to one");
   command[0] = *program;
   std::string chosen = llvm::sys::Process::GetEnv("CXXFLAGS").value_or("");
-  for (const std::string &flag :
-       words("-std=c++17 -O3 -fPIC " + chosen + " " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
+  for (const std::string &flag : words("-std=c++17 " DBC_OPTIMISATION " -fPIC " + chosen +
+                                       " " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
     command.push_back(flag);
   return command;
 }
@@ -298,8 +298,8 @@ static void prune(const std::string &cache, const std::string &used) {
   }
 }
 
-/// Whether an ELF file has its end, where the table of its sections stands: what a full disk or a machine that
-/// stopped has cut off would be loaded, and crash.
+/// Whether an ELF file has its end, where the table of its sections stands: what a full disk or a machine
+/// that stopped has cut off would be loaded, and crash.
 static bool isWhole(const std::string &file) {
   auto buffer = llvm::MemoryBuffer::getFileSlice(file, sizeof(Elf64_Ehdr), /*Offset=*/0);
   uint64_t size = 0;

@@ -125,10 +125,20 @@ runtime = os.path.join(config.dbc_source_root, "runtime", "include")
 libraries = os.path.join(config.dbc_build_root, "runtime")
 flags = "-std=c++17 -ffp-contract=off -fno-math-errno -fno-trapping-math"
 if config.dbc_sanitize:
-    flags += f" -fsanitize={config.dbc_sanitize}"
+    flags += f" -fsanitize={config.dbc_sanitize} -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 models = os.path.join(config.dbc_source_root, "test", "models")
+examples = os.path.join(config.dbc_source_root, "examples")
 # Models that together have every operation and every form of kernels that the whole set has.
 SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
+
+# Models, as patterns: in a run, which is what sanitizers see too, and in a full one.
+SETS = {
+    "shimmodels": (" ".join(f"{models}/{name}.dyn" for name in SCHEMES), f"{models}/*.dyn"),
+    "gradientmodels": (f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {examples}/tree_lstm/*.dyn", f"{models}/*.dyn {examples}/*/*.dyn"),
+    "cudamodels": ("[0-9][05]_*", "*"),
+    "cudaways": ("[0-9]5_*", "*"),
+    "lspmodels": (f"{examples}/tree_lstm/*.dyn {models}/2[14]_*.dyn {models}/37_*.dyn", f"{examples}/*/*.dyn {models}/*.dyn"),
+}
 
 # How many of what is drawn at random: in a run, in a full one, and under sanitizers.
 # Any other number by lit's parameter of that name: `lit --param programs=2000`.
@@ -155,11 +165,7 @@ def number(name):
 
 config.substitutions += [
     *((f"%{name}", number(name)) for name in NUMBERS),
-    ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
-    ("%gradientmodels", f"{models}/*.dyn {config.dbc_source_root}/examples/*/*.dyn" if full else f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {config.dbc_source_root}/examples/tree_lstm/*.dyn"),
-    ("%cudamodels", "*" if full else "[0-9][05]_*"),
-    ("%cudaways", "*" if full else "[0-9]5_*"),
-    ("%lspmodels", f"{config.dbc_source_root}/examples/*/*.dyn {models}/*.dyn" if full else f"{config.dbc_source_root}/examples/tree_lstm/*.dyn {models}/2[14]_*.dyn {models}/37_*.dyn"),
+    *((f"%{name}", some if config.dbc_sanitize or not full else every) for name, (some, every) in SETS.items()),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
@@ -167,7 +173,7 @@ config.substitutions += [
     ("%cxx", config.cxx),
     ("%root", config.dbc_source_root),
     ("%build", config.dbc_build_root),
-    ("%examples", os.path.join(config.dbc_source_root, "examples")),
+    ("%examples", examples),
     ("%data", os.path.realpath(data)),
     ("%python", sys.executable),
     ("%runtime", f"{flags} -I{runtime} -L{libraries} -ldbc_runtime_io -ldbc_runtime -pthread"),

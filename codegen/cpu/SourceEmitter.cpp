@@ -69,15 +69,15 @@ static void emitInfo(const ModelNames &model, Writer &out) {
   out.line("dbc::ModelInfo model;");
   out.line("model.name = " + quoted(model.source) + ";");
   for (const Data &data : model.datas) {
-    out.line("model.datas.push_back({" + quoted(data.source) + ", {}, " +
-             std::to_string(data.columns.size()) + "});");
+    out.line("types::add_data(model, " + quoted(data.source) + ", " + std::to_string(data.columns.size()) +
+             ");");
     for (const Constructor &constructor : data.constructors) {
       std::vector<std::string> fields;
       for (const Field &field : constructor.fields)
-        fields.push_back("{" + quoted(field.source) + ", " + typeInfo(model, field.type) + ", " +
-                         std::to_string(field.column) + "}");
-      out.line("model.datas.back().constructors.push_back({" + quoted(constructor.source) + ", {" +
-               commas(fields) + "}});");
+        fields.push_back("types::field(" + quoted(field.source) + ", " + typeInfo(model, field.type) + ", " +
+                         std::to_string(field.column) + ")");
+      out.line("types::add_constructor(model, " + quoted(constructor.source) + ", {" + commas(fields) +
+               "});");
     }
   }
   for (const Param &param : model.params) {
@@ -87,16 +87,16 @@ static void emitInfo(const ModelNames &model, Writer &out) {
       init = "types::init(dbc::InitInfo::Kind::" + capitalised(dyn::stringifyInitKind(how.getKind())) + ", " +
              number(how.getA().getValueAsDouble()) + ", " + number(how.getB().getValueAsDouble()) +
              "), false";
-    out.line("model.params.push_back({" + quoted(param.path) + ", " + braces(param.shape) + ", " + init +
-             "});");
+    out.line("types::add_parameter(model, " + quoted(param.path) + ", " + braces(param.shape) + ", " + init +
+             ");");
   }
   for (const auto &program : model.programs) {
     kernel::ProgramOp op = program->op;
-    out.line("model.entries.push_back({" + quoted(program->source) + ", " +
-             (op.getLoss() ? "true" : "false") + ", {}, " + typeInfo(model, op.getSurface()) + "});");
+    out.line("types::add_entry(model, " + quoted(program->source) + ", " + (op.getLoss() ? "true" : "false") +
+             ", " + typeInfo(model, op.getSurface()) + ");");
     for (const Argument &argument : program->arguments)
-      out.line("model.entries.back().args.push_back({" + quoted(argument.source) + ", " +
-               typeInfo(model, argument.type) + "});");
+      out.line("types::add_argument(model, " + quoted(argument.source) + ", " +
+               typeInfo(model, argument.type) + ");");
     std::vector<std::string> gradients;
     for (kernel::GradientOp gradient : program->gradients)
       gradients.push_back(std::to_string(model.param(gradient.getParam())->number));
@@ -155,12 +155,13 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
     std::string plan = program->name + "_plan", code = program->space + "::";
     out.line("auto &" + plan + " = model.plan<" + code + "Plan>(" + std::to_string(plans++) + ");");
     for (kernel::FuncOp stage : program->modelStages) {
-      std::optional<int64_t> tiles = kernel::FuncOp(stage).getTiles();
+      std::string tiles;
+      if (std::optional<int64_t> count = kernel::FuncOp(stage).getTiles())
+        tiles = "0, " + std::to_string(*count) + ", ";
       const std::string function = shared.functionOf(stage);
       out.line((function.empty() ? code + program->nameOf(stage) : function) + "(" + plan + ", 0, " +
-               program->rows(program->find<kernel::IndexSetOp>(*stage.getIndexSet())) + ", " +
-               (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + "model.scratch<char>(" + code +
-               "kScratch));");
+               program->rows(program->find<kernel::IndexSetOp>(*stage.getIndexSet())) + ", " + tiles +
+               "model.scratch<char>(" + code + "kScratch));");
     }
   }
   out.close();

@@ -1,9 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Small pieces that only the source files of compiled models use: how they describe themselves, multiply,
-// copy rows. How they run stages is in launch.h.
+// Small pieces that only the source files of compiled models use: how they multiply, copy rows. How they
+// describe themselves is in describe.h, how they run stages in launch.h.
 #pragma once
 
+#include <dbc/describe.h>
 #include <dbc/distinct_rows.h>
 #include <dbc/input_order.h>
 #include <dbc/launch.h>
@@ -26,54 +27,6 @@
 #endif
 
 namespace dbc {
-
-// --- types, for ModelInfo
-// -------------------------------------------------------------------------------------------
-
-namespace types {
-inline TypeInfo value(Elem elem, std::vector<int64_t> extents = {}) {
-  TypeInfo t;
-  t.elem = elem;
-  t.extents = std::move(extents);
-  return t;
-}
-inline TypeInfo index(int32_t bound, std::vector<int64_t> extents = {}) {
-  TypeInfo t = value(Elem::Index, std::move(extents));
-  t.bound = bound;
-  return t;
-}
-inline TypeInfo node(int32_t data) {
-  TypeInfo t = value(Elem::Node);
-  t.data = data;
-  return t;
-}
-inline TypeInfo list(TypeInfo element) {
-  TypeInfo t;
-  t.form = TypeInfo::Form::List;
-  t.elements.push_back(std::move(element));
-  return t;
-}
-inline TypeInfo tuple(std::vector<TypeInfo> elements) {
-  TypeInfo t;
-  t.form = TypeInfo::Form::Tuple;
-  t.elements = std::move(elements);
-  return t;
-}
-inline TypeInfo record(std::string name, std::vector<std::string> names, std::vector<TypeInfo> elements) {
-  TypeInfo t = tuple(std::move(elements));
-  t.form = TypeInfo::Form::Record;
-  t.name = std::move(name);
-  t.names = std::move(names);
-  return t;
-}
-inline InitInfo init(InitInfo::Kind kind, double a, double b) {
-  InitInfo i;
-  i.kind = kind;
-  i.a = a;
-  i.b = b;
-  return i;
-}
-} // namespace types
 
 // --- scheduling
 // -----------------------------------------------------------------------------------------------------
