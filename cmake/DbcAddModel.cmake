@@ -136,7 +136,11 @@ function(dbc_add_model target)
   target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:C,CXX>:-iquote${dir}>)
   # Generated code is written to be vectorised. Which additions may become one rounding is fixed by dbc::runtime's flags; a
   # project's own -ffast-math is for its other sources.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-fast-math -Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>>)
+  set(optimisation $<$<NOT:$<CONFIG:Debug>>:-O3>)
+  if(DBC_SANITIZE) # clang takes minutes for what sanitizers add to that
+    set(optimisation "")
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-fast-math -Wall -Wextra ${optimisation}>)
   if(cuda)
     if(NOT A_CUDA_ARCHITECTURES)
       set(A_CUDA_ARCHITECTURES 80 90)
