@@ -120,6 +120,9 @@ if os.path.exists(os.path.join(config.dbc_build_root, "examples", "serve", "serv
 # Compiled models are shared between tests and runs, but not with the user's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")
 config.environment["CXX"] = config.cxx
+if config.dbc_sanitize:  # a project that links a library with sanitizers needs their flags
+    for name in ("CXXFLAGS", "LDFLAGS"):
+        config.environment[name] = f"-fsanitize={config.dbc_sanitize}"
 
 runtime = os.path.join(config.dbc_source_root, "runtime", "include")
 libraries = os.path.join(config.dbc_build_root, "runtime")

@@ -13,7 +13,8 @@ void StageProducts::write(linalg::ContractOp op) {
     Value result = plan.resultOf(op->getResult(0));
     Operation *write = plan.writeOf(result);
     const bool relu = result.getDefiningOp<dyn::FunctionOp>() != nullptr;
-    return multiplyPacked(op, operandsOf(op), {}, write ? rowsOf(write) : locals.of(result), relu);
+    Value into = write ? rowsOf(write) : locals.of(result); // before the operands, whatever compiles this
+    return multiplyPacked(op, operandsOf(op), {}, into, relu);
   }
   if (auto matrices = matMul(op))
     return multiply(op, *matrices);

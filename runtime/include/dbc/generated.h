@@ -113,10 +113,10 @@ inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t be
 }
 
 /// Puts the rows of a buffer where results of `size` elements lie: row r at `at`[r], or at r where `at` is
-/// null. Rows of the buffer are `stride` elements apart; 0: `size`.
+/// null. Rows of the buffer are `stride` elements apart; 0: `size`. Not inlined: every result has a call.
 template <class To, class From>
-inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows, int64_t size,
-                      int64_t stride = 0) {
+[[gnu::noinline]] inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows,
+                                        int64_t size, int64_t stride = 0) {
   stride = stride > 0 ? stride : size;
   for (int32_t r = 0; r < rows; ++r) {
     To *out = to + (at ? at[r] : r) * size;
@@ -127,8 +127,9 @@ inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows,
 
 /// The same of the active rows of a list whose length is computed; they lie one after the other.
 template <class To, class From>
-inline void give_active_rows(Outputs &out, int32_t component, const IndexSet &elements, const int32_t *inputs,
-                             const From *from, int64_t size, int64_t stride = 0) {
+[[gnu::noinline]] inline void give_active_rows(Outputs &out, int32_t component, const IndexSet &elements,
+                                               const int32_t *inputs, const From *from, int64_t size,
+                                               int64_t stride = 0) {
   stride = stride > 0 ? stride : size;
   const TimeSteps &time_steps = elements.time_steps;
   int32_t rows = time_steps.end(0);
