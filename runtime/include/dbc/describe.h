@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // How the source file of a compiled model puts its ModelInfo together. Functions, not constructors: what is
-// called once is not inlined, which would be most of what the C++ compiler has to do for a small model.
+// called once is not inlined, which would be up to a third of what the C++ compiler has to do for a model.
 #pragma once
 
 #include <dbc/model_info.h>
