@@ -1,6 +1,6 @@
 # How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
-# Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
+# Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`, `other-dbc` (that of another build tree, by another compiler),
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `debian` (what makes its packages), `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS),
@@ -8,7 +8,7 @@
 # `python-package` (the Python package is built, and its Python has
 # NumPy), `python-torch` (and PyTorch), `scikit-build` (and what makes its wheel).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
-# the random ones), %compilers (of elementwise_full.test), %dbcpython (with the package `dbc`), %lspedits, %lspimportededits,
+# the random ones), %compilers (of elementwise_full.test), %otherdbc, %dbcpython (with the package `dbc`), %lspedits, %lspimportededits,
 # %lspmodels (of the language server),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
@@ -34,6 +34,8 @@ if full:
     config.available_features.add("full")
 if config.dbc_sanitize:
     config.available_features.add("sanitizers")
+if os.path.exists(config.other_dbc):
+    config.available_features.add("other-dbc")
 if config.llvm_assertions in ("ON", "1", "TRUE"):
     config.available_features.add("asserts")
 
@@ -169,6 +171,7 @@ def number(name):
 config.substitutions += [
     *((f"%{name}", number(name)) for name in NUMBERS),
     *((f"%{name}", every if full else some) for name, (some, every) in SETS.items()),
+    ("%otherdbc", config.other_dbc),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),

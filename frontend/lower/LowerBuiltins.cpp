@@ -236,9 +236,9 @@ mlir::Value Lowering::put(const CallExpr &expr) {
   index = narrow(at, index, extents[0]);
   llvm::SmallVector<int64_t> along(extents.size(), 1);
   along[0] = extents[0];
+  mlir::Value rows = stretch(at, positions(expr, along), extents);
   mlir::Value here =
-      arith::CmpIOp::create(builder_, at, arith::CmpIPredicate::eq,
-                            stretch(at, positions(expr, along), extents), stretch(at, index, extents));
+      arith::CmpIOp::create(builder_, at, arith::CmpIPredicate::eq, rows, stretch(at, index, extents));
   return arith::SelectOp::create(builder_, at, here, stretch(at, row, extents), x);
 }
 
@@ -250,7 +250,8 @@ mlir::Value Lowering::movingSlice(const CallExpr &expr) {
   if (size > whole) // reported where sizes are bound
     return constant(at, 0, numberType(expr.type, expr.range));
   start = narrow(at, start, whole - size + 1);
-  mlir::Value indices = integer(at, dyn::IntKind::Add, positions(expr, {size}), stretch(at, start, {size}));
+  mlir::Value rows = positions(expr, {size});
+  mlir::Value indices = integer(at, dyn::IntKind::Add, rows, stretch(at, start, {size}));
   return gather(at, x, indices, /*checked=*/false);
 }
 
@@ -304,9 +305,8 @@ mlir::Value Lowering::convolution(const CallExpr &expr, const Call &call) {
   int64_t terms = window[1] * window[2] * window[3], positionCount = extents[1] * extents[2];
   mlir::Value seen =
       dyn::PatchesOp::create(builder_, at, withExtents(x.getType(), shown), x, call.stride, padding);
-  return reshape(
-      at, product(at, reshape(at, windows, {window[0], terms}), reshape(at, seen, {terms, positionCount})),
-      extents);
+  mlir::Value weights = reshape(at, windows, {window[0], terms});
+  return reshape(at, product(at, weights, reshape(at, seen, {terms, positionCount})), extents);
 }
 
 //===--------------------------------------------------------------------===//

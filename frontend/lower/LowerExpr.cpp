@@ -9,9 +9,7 @@ Values Lowering::lower(const Expr &expr) {
   // A table of layers goes about as the list of their numbers.
   if (expr.type->isTable()) {
     mlir::Location at = location(expr.range);
-    auto ints = dyn::ListType::get(builder_.getI32Type());
-    return {dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0),
-                                 intConstant(at, tableOf(expr).tables.back()))};
+    return {dyn::RangeOp::create(builder_, at, intConstant(at, tableOf(expr).tables.back()))};
   }
   // What is made of dims and numbers alone is a number now.
   if (expr.type->isScalar() && (expr.type->scalar == Scalar::Int || expr.type->scalar == Scalar::Index))

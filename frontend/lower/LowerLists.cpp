@@ -33,8 +33,7 @@ mlir::Value Lowering::emptyList(mlir::Location at, dyn::ListType type) {
   mlir::Type element = type.getElement();
   if (llvm::isa<dyn::NodeType>(element)) // of which there is none to map to
     return dyn::EmptyOp::create(builder_, at, type);
-  mlir::Value none = dyn::RangeOp::create(builder_, at, dyn::ListType::get(builder_.getI32Type()),
-                                          intConstant(at, 0), intConstant(at, 0));
+  mlir::Value none = dyn::RangeOp::create(builder_, at, intConstant(at, 0));
   auto map = dyn::MapOp::create(builder_, at, mlir::TypeRange{type}, none);
   fill(map.getBody(), {builder_.getI32Type()}, at, [&](mlir::Block &) {
     auto list = llvm::dyn_cast<dyn::ListType>(element);
@@ -50,8 +49,7 @@ Values Lowering::append(const BinaryExpr &expr) {
   Values first = zipped(at, lower(*expr.lhs)), second = zipped(at, lower(*expr.rhs));
   mlir::Value count = length(at, first[0]);
   mlir::Value all = integer(at, dyn::IntKind::Add, count, length(at, second[0]));
-  mlir::Value positions =
-      dyn::RangeOp::create(builder_, at, dyn::ListType::get(i32), intConstant(at, 0), all);
+  mlir::Value positions = dyn::RangeOp::create(builder_, at, all);
   auto map = dyn::MapOp::create(builder_, at, mlir::ValueRange(first).getTypes(), positions);
   fill(map.getBody(), {i32}, at, [&](mlir::Block &block) {
     mlir::Value position = block.getArgument(0);
@@ -134,8 +132,7 @@ mlir::Value Lowering::argMax(const BinderExpr &expr) {
     return reduceList(at, Builtin::ArgMax, map(expr, elements(expr)).front());
   Values lists = zipped(at, lower(*expr.list));
   mlir::Value last = length(at, lists.front());
-  auto ints = dyn::ListType::get(builder_.getI32Type());
-  lists.push_back(dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0), last));
+  lists.push_back(dyn::RangeOp::create(builder_, at, last));
   Values stay = filtered(expr, Values(dyn::ZipOp::create(builder_, at, lists).getResults()));
   mlir::Value position = stay.back();
   stay.pop_back();
@@ -191,8 +188,7 @@ Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
     mlir::Value length = this->length(at, lists[0]);
     last = integer(at, dyn::IntKind::Sub, length, intConstant(at, 1));
     start.push_back(goesOn(expr, intConstant(at, -1), last, start));
-    auto ints = dyn::ListType::get(builder_.getI32Type());
-    lists.push_back(dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0), length));
+    lists.push_back(dyn::RangeOp::create(builder_, at, length));
     lists = zipped(at, lists);
   }
   llvm::SmallVector<mlir::Type> arguments = elementTypes(lists), types, results;

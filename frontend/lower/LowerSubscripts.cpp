@@ -23,7 +23,8 @@ Values Lowering::subscriptList(const SubscriptExpr &expr, const Subscripts &info
     if (!fromEnd)
       return lowerOne(bound);
     const NumberExpr &back = *bound.as<UnaryExpr>()->operand->as<NumberExpr>();
-    return integer(at, dyn::IntKind::Sub, length(at, lists.front()), intConstant(at, back.integer));
+    mlir::Value count = length(at, lists.front());
+    return integer(at, dyn::IntKind::Sub, count, intConstant(at, back.integer));
   };
   if (!sub.isSlice) {
     mlir::Value index = bound(*sub.index, axis.indexFromEnd);

@@ -49,7 +49,8 @@ public:
   /// `amount` where the adjoint is not 0, else nothing, whatever the derivative is: what an arm that is not
   /// selected would give is dropped (manual, G2). They have one shape, or the adjoint is spread to it.
   Value unlessZero(Value adjoint, Value amount) const {
-    return select(compare(arith::CmpFPredicate::UNE, adjoint, zero(adjoint)), amount, zero(amount));
+    Value isSome = compare(arith::CmpFPredicate::UNE, adjoint, zero(adjoint));
+    return select(isSome, amount, zero(amount));
   }
   Value scale(Value adjoint, Value derivative) const { return unlessZero(adjoint, mul(adjoint, derivative)); }
   /// `adjoint` where `condition` holds, else nothing.
@@ -131,8 +132,9 @@ public:
     Value some = compare(arith::CmpFPredicate::UNE, adjoint, zero(adjoint));
     if (isa<RankedTensorType>(some.getType()))
       some = reduce(ReduceKind::Any, some, axis);
-    return select(isa<RankedTensorType>(amount.getType()) ? along(some, axis, amount.getType()) : some,
-                  amount, zero(amount));
+    if (isa<RankedTensorType>(amount.getType()))
+      some = along(some, axis, amount.getType());
+    return select(some, amount, zero(amount));
   }
   Value same(Value x, Value y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y); }
   Value slice(Value x, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes) const {
@@ -185,8 +187,10 @@ public:
     SmallVector<bool> isKept(maps[2].getNumDims(), false);
     for (unsigned n = 0; n < maps[2].getNumResults(); ++n)
       isKept[maps[2].getDimPosition(n)] = true;
-    if (llvm::all_of(isKept, [](bool kept) { return kept; })) // an outer product: nothing is summed
-      return scale(spread(x, maps[0], out, maps[2]), spread(y, maps[1], out, maps[2]));
+    if (llvm::all_of(isKept, [](bool kept) { return kept; })) { // an outer product: nothing is summed
+      Value columns = spread(x, maps[0], out, maps[2]);
+      return scale(columns, spread(y, maps[1], out, maps[2]));
+    }
     Value empty = tensor::EmptyOp::create(b, loc, extents(out), scalar(out));
     Value init = linalg::FillOp::create(b, loc, number(b.getF32Type(), 0), empty).getResult(0);
     return linalg::ContractOp::create(b, loc, TypeRange(out), ValueRange{x, y}, ValueRange(init),
@@ -216,8 +220,9 @@ Value ofSqrt(math::SqrtOp op, Rows rows, unsigned, Value adjoint) {
 }
 Value ofAbs(math::AbsFOp op, Rows rows, unsigned, Value adjoint) {
   Value x = op.getOperand(), zero = rows.zero(x);
-  return rows.select(rows.compare(arith::CmpFPredicate::OGT, x, zero), adjoint,
-                     rows.where(rows.compare(arith::CmpFPredicate::OLT, x, zero), rows.neg(adjoint)));
+  Value isAbove = rows.compare(arith::CmpFPredicate::OGT, x, zero);
+  Value isBelow = rows.compare(arith::CmpFPredicate::OLT, x, zero);
+  return rows.select(isAbove, adjoint, rows.where(isBelow, rows.neg(adjoint)));
 }
 Value ofSin(math::SinOp op, Rows rows, unsigned, Value adjoint) {
   return rows.scale(adjoint, math::CosOp::create(rows.b, rows.loc, op.getOperand()));
@@ -227,7 +232,8 @@ Value ofCos(math::CosOp op, Rows rows, unsigned, Value adjoint) {
 }
 Value ofTanh(math::TanhOp op, Rows rows, unsigned, Value adjoint) {
   Value y = op.getResult();
-  return rows.scale(adjoint, rows.sub(rows.number(op.getType(), 1), rows.mul(y, y)));
+  Value one = rows.number(op.getType(), 1);
+  return rows.scale(adjoint, rows.sub(one, rows.mul(y, y)));
 }
 Value ofErf(math::ErfOp op, Rows rows, unsigned, Value adjoint) {
   Value x = op.getOperand();
@@ -274,11 +280,12 @@ Value ofPow(math::PowFOp op, Rows rows, unsigned operand, Value adjoint) {
   Value x = op.getLhs(), y = op.getRhs(), zero = rows.zero(x);
   if (operand == 0) {
     Value power = math::PowFOp::create(rows.b, rows.loc, x, rows.sub(y, rows.number(y.getType(), 1)));
-    return rows.where(rows.compare(arith::CmpFPredicate::UNE, y, zero),
-                      rows.scale(adjoint, rows.mul(y, power)));
+    Value depends = rows.compare(arith::CmpFPredicate::UNE, y, zero);
+    return rows.where(depends, rows.scale(adjoint, rows.mul(y, power)));
   }
-  Value isZero = arith::AndIOp::create(rows.b, rows.loc, rows.compare(arith::CmpFPredicate::OEQ, x, zero),
-                                       rows.compare(arith::CmpFPredicate::OGE, y, zero));
+  Value base = rows.compare(arith::CmpFPredicate::OEQ, x, zero);
+  Value exponent = rows.compare(arith::CmpFPredicate::OGE, y, zero);
+  Value isZero = arith::AndIOp::create(rows.b, rows.loc, base, exponent);
   Value log = math::LogOp::create(rows.b, rows.loc, x);
   return rows.select(isZero, zero, rows.scale(adjoint, rows.mul(op.getResult(), log)));
 }
@@ -377,7 +384,8 @@ Value ofGather(GatherOp op, Rows rows, unsigned operand, Value adjoint) {
   auto numbers = RankedTensorType::get({1, shape[0]}, rows.b.getI32Type());
   Value isThere = rows.same(index, rows.broadcast(rows.positions(numbers, 1), grid));
   auto floats = RankedTensorType::get(grid.getShape(), rows.b.getF32Type());
-  Value ones = rows.select(isThere, rows.number(floats, 1), rows.number(floats, 0));
+  Value one = rows.number(floats, 1);
+  Value ones = rows.select(isThere, one, rows.number(floats, 0));
   AffineExpr k, i, r;
   bindDims(rows.b.getContext(), k, i, r);
   auto map = [&](AffineExpr a, AffineExpr b) { return AffineMap::get(3, 0, {a, b}, rows.b.getContext()); };
@@ -410,11 +418,12 @@ Value ofReduce(ReduceOp op, Rows rows, unsigned, Value adjoint) {
   case ReduceKind::Min: { // all to the first of equals
     Value best = rows.reduce(ReduceKind::ArgMax, op.getKind() == ReduceKind::Max ? x : rows.neg(x), axis);
     auto integers = RankedTensorType::get(extents(type), rows.b.getI32Type());
+    best = rows.along(best, axis, type);
     if (axis)
-      return rows.where(rows.same(rows.along(best, axis, type), rows.positions(integers, *axis)), spread);
+      return rows.where(rows.same(best, rows.positions(integers, *axis)), spread);
     auto flat = RankedTensorType::get(integers.getNumElements(), rows.b.getI32Type());
     Value positions = rows.reshape(rows.positions(flat, 0), extents(type));
-    return rows.where(rows.same(rows.along(best, axis, type), positions), spread);
+    return rows.where(rows.same(best, positions), spread);
   }
   case ReduceKind::LogSumExp:
     return rows.scale(spread, rows.exp(rows.sub(x, rows.along(op.getResult(), axis, type))));

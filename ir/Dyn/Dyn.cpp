@@ -159,9 +159,8 @@ BlockArgument dbc::dyn::addPosition(Operation *binder, Location location) {
   Location loc = binder->getLoc();
   SmallVector<Value> lists(listsOf(binder));
   Type i32 = b.getI32Type();
-  Value zero = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
   Value length = LenOp::create(b, loc, i32, lists[0]);
-  lists.push_back(RangeOp::create(b, loc, ListType::get(i32), zero, length));
+  lists.push_back(RangeOp::create(b, loc, length));
   auto zip = ZipOp::create(b, loc, lists);
   cast<BinderOpInterface>(binder).getListsMutable().assign(zip.getResults());
   return binder->getRegion(0).front().insertArgument(lists.size() - 1, i32, location);

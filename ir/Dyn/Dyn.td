@@ -346,6 +346,11 @@ def Dyn_RangeOp : Dyn_Op<"range", [Pure, DeclareOpInterfaceMethods<Dyn_FailureOp
   let arguments = (ins I32:$low, I32:$high);
   let results = (outs Dyn_ListOf<I32>:$result);
   let assemblyFormat = "$low `to` $high attr-dict `:` type($result)";
+  // 0 .. length - 1.
+  let builders = [OpBuilder<(ins "::mlir::Value":$length), [{
+    ::mlir::Value zero = ::mlir::arith::ConstantOp::create($_builder, $_state.location, $_builder.getI32IntegerAttr(0));
+    build($_builder, $_state, ListType::get($_builder.getI32Type()), zero, length);
+  }]>];
 }
 
 def Dyn_EmptyOp : Dyn_UserOp<"empty", [Pure]> {

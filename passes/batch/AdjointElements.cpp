@@ -34,12 +34,13 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   Type positions = withNumbers(in.getI32Type());
   auto candidates = FlatSymbolRefAttr::get(declare.buffer(loc, name + ".candidates", elements, positions));
   stage(elements);
+  Value element = ofElement();
   Value isEqual =
-      arith::CmpFOp::create(in, loc, arith::CmpFPredicate::OEQ, ofElement(), ofParent(segment.getResult()));
+      arith::CmpFOp::create(in, loc, arith::CmpFPredicate::OEQ, element, ofParent(segment.getResult()));
   if (segment.getCount()) // what a `while` has left out is what an earlier batch has left there
     isEqual = arith::AndIOp::create(in, loc, isEqual, spread(isCounted(ofParent(segment.getCount()))));
-  Value candidate =
-      arith::SelectOp::create(in, loc, isEqual, spread(index("position")), spread(integer(INT32_MAX)));
+  Value position = spread(index("position"));
+  Value candidate = arith::SelectOp::create(in, loc, isEqual, position, spread(integer(INT32_MAX)));
   batch::WriteOp::create(in, loc, candidate, candidates.getValue());
   auto first =
       FlatSymbolRefAttr::get(declare.buffer(loc, name + ".first", from.getIndexSetAttr(), positions));
@@ -52,10 +53,11 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
 
 /// Only so many elements are there, the first or the last ones: whether the one in hand is.
 Value AdjointElements::isCounted(Value count) {
-  if (segment.getAtEnd())
-    return compare(arith::CmpIPredicate::sge, index("position"),
-                   arith::SubIOp::create(in, loc, index("length"), count));
-  return compare(arith::CmpIPredicate::slt, index("position"), count);
+  Value position = index("position");
+  if (!segment.getAtEnd())
+    return compare(arith::CmpIPredicate::slt, position, count);
+  Value first = arith::SubIOp::create(in, loc, index("length"), count);
+  return compare(arith::CmpIPredicate::sge, position, first);
 }
 
 Value AdjointElements::countedShare(Value amount) {
@@ -73,19 +75,23 @@ Value AdjointElements::share(Value amount, FlatSymbolRefAttr first) {
   case batch::ReduceKind::Mean:
     return amount;
   case batch::ReduceKind::LogSumExp: {
-    Value above = arith::SubFOp::create(in, loc, ofElement(), ofParent(segment.getResult()));
+    Value element = ofElement();
+    Value above = arith::SubFOp::create(in, loc, element, ofParent(segment.getResult()));
     only(arith::CmpFOp::create(in, loc, arith::CmpFPredicate::UNE, amount,
                                zero())); // 0 adds nothing (manual, G2)
     return arith::MulFOp::create(in, loc, amount, math::ExpOp::create(in, loc, above));
   }
-  case batch::ReduceKind::Pick:
-    only(compare(arith::CmpIPredicate::eq, index("position"), ofParent(segment.getIndex())));
+  case batch::ReduceKind::Pick: {
+    Value position = index("position");
+    only(compare(arith::CmpIPredicate::eq, position, ofParent(segment.getIndex())));
     return amount;
+  }
   case batch::ReduceKind::Max:
-  case batch::ReduceKind::Min:
-    only(compare(arith::CmpIPredicate::eq, spread(index("position")),
-                 ofParent(first, withNumbers(in.getI32Type()))));
+  case batch::ReduceKind::Min: {
+    Value position = spread(index("position"));
+    only(compare(arith::CmpIPredicate::eq, position, ofParent(first, withNumbers(in.getI32Type()))));
     return amount;
+  }
   case batch::ReduceKind::ArgMax:
   case batch::ReduceKind::Any:
   case batch::ReduceKind::All:

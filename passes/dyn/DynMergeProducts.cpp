@@ -82,8 +82,9 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
            << (late.contains(l->x) ? "late" : "early") << " vectors";
     mergedProducts += 2;
     OpBuilder b(add);
-    Value sum = createProduct(b, add.getLhs().getLoc(), join(b, add.getLoc(), {l->weights, r->weights}, 1),
-                              join(b, add.getLoc(), {l->x, r->x}, 0));
+    Value weights = join(b, add.getLoc(), {l->weights, r->weights}, 1);
+    Value x = join(b, add.getLoc(), {l->x, r->x}, 0);
+    Value sum = createProduct(b, add.getLhs().getLoc(), weights, x);
     if (late.contains(l->x))
       late.insert(sum);
     sum.setLoc(add.getLoc());

@@ -137,7 +137,8 @@ public:
       if (key.second < here)
         all.push_back(moved(product, dyn::MovedTo::Outside, dyn::sourceLocation(point->getLoc())));
       OpBuilder b(point);
-      Value summand = createProduct(b, loc, cut(b, *group), joined(b, *group));
+      Value weights = cut(b, *group);
+      Value summand = createProduct(b, loc, weights, joined(b, *group));
       if (bias && !sum && key.second < here)
         summand = arith::AddFOp::create(b, loc, summand, cloneWeights(b, std::exchange(bias, {})));
       sum = sum ? arith::AddFOp::create(b, loc, sum, summand).getResult() : summand;

@@ -51,7 +51,7 @@ Value FrameCopy::get(Value value) {
     } else { // as many steps as there are elements before it
       Value steps = position;
       if (auto scan = dyn_cast<dyn::ScanOp>(owner); scan && scan.getBack()) {
-        Value last = sub(b, owner->getLoc(), length(lists[0]), integer(b, owner->getLoc(), 1));
+        Value last = sub(b, owner->getLoc(), length(lists[0]), 1);
         steps = sub(b, owner->getLoc(), last, position);
       }
       copy = state(owner, number - lists.size(), steps);
@@ -184,7 +184,7 @@ Value FrameCopy::element(Value list, Value position) {
     if (auto range = dyn_cast<dyn::RangeOp>(op); range && matchPattern(range.getLow(), m_Zero()))
       return position;
     if (auto reversed = dyn_cast<dyn::ReverseOp>(op)) {
-      Value last = sub(b, op->getLoc(), length(reversed.getList()), integer(b, op->getLoc(), 1));
+      Value last = sub(b, op->getLoc(), length(reversed.getList()), 1);
       return element(reversed.getList(), sub(b, op->getLoc(), last, position));
     }
     if (auto slice = dyn_cast<dyn::SliceOp>(op)) { // of positions: it may fail as it did
@@ -218,16 +218,13 @@ Value FrameCopy::element(Value list, Value position) {
 }
 
 /// 0, 1, .. as many as a list has elements.
-Value FrameCopy::positions(Value list) {
-  Location loc = list.getLoc();
-  return dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, 0), length(list));
-}
+Value FrameCopy::positions(Value list) { return dyn::RangeOp::create(b, list.getLoc(), length(list)); }
 
 /// Those of them that a slice takes.
 Value FrameCopy::positionsIn(dyn::SliceOp slice) {
   Value all = positions(slice.getList());
-  return dyn::SliceOp::create(b, slice.getLoc(), all.getType(), all, get(slice.getLow()),
-                              get(slice.getHigh()));
+  Value low = get(slice.getLow()), high = get(slice.getHigh());
+  return dyn::SliceOp::create(b, slice.getLoc(), all.getType(), all, low, high);
 }
 
 void FrameCopy::needStructure(Operation *op) {
@@ -290,10 +287,11 @@ Value FrameCopy::length(Value list) {
     }
     if (Value from = dyn::lengthFrom(list)) // where a `while` ends a scan, what it may have at most
       list = from;
-    else if (auto slice = dyn_cast<dyn::SliceOp>(op))
-      return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0),
-                                sub(b, op->getLoc(), get(slice.getHigh()), get(slice.getLow())));
-    else if (auto fold = dyn_cast<dyn::FoldOp>(op))
+    else if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
+      Value low = get(slice.getLow()), high = get(slice.getHigh());
+      Value count = sub(b, op->getLoc(), high, low);
+      return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0), count);
+    } else if (auto fold = dyn_cast<dyn::FoldOp>(op))
       list = fold.getInit()[cast<OpResult>(list).getResultNumber()];
     else if (auto branch = dyn_cast<dyn::IfOp>(op); branch && cells.isStates(branch))
       list = branch.getThen().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber());

@@ -21,4 +21,8 @@ inline mlir::Value sub(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, ml
   return dyn::IntOp::create(b, loc, dyn::IntKind::Sub, x, y);
 }
 
+inline mlir::Value sub(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, int64_t y) {
+  return sub(b, loc, x, integer(b, loc, y));
+}
+
 } // namespace dbc::passes

@@ -67,8 +67,7 @@ Value Lengths::countOf(dyn::FilterOp filter) {
       asked.push_back(argument);
     }
   if (lists.empty())
-    lists.push_back(dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, 0),
-                                         of(filter.getLists()[0])));
+    lists.push_back(dyn::RangeOp::create(b, loc, of(filter.getLists()[0])));
   auto ones = dyn::MapOp::create(b, loc, dyn::ListType::get(b.getI32Type()), lists);
   Block &each = ones.getBody().emplaceBlock();
   IRMapping map;
@@ -124,7 +123,7 @@ Value Lengths::ofElement(Value list, Value position) {
   if (auto zip = dyn_cast_or_null<dyn::ZipOp>(op))
     return ofElement(zip.getLists()[cast<OpResult>(list).getResultNumber()], position);
   if (auto reverse = dyn_cast_or_null<dyn::ReverseOp>(op)) {
-    Value last = sub(b, op->getLoc(), of(reverse.getList()), integer(b, op->getLoc(), 1));
+    Value last = sub(b, op->getLoc(), of(reverse.getList()), 1);
     return ofElement(reverse.getList(), sub(b, op->getLoc(), last, position));
   }
   if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op)) {
@@ -144,9 +143,10 @@ Value Lengths::of(Value list) {
     return of(fold.getInit()[cast<OpResult>(list).getResultNumber()]);
   if (auto range = dyn_cast_or_null<dyn::RangeOp>(op); range && matchPattern(range.getLow(), m_Zero()))
     return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, range.getHigh(), range.getLow());
-  if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op))
-    return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0),
-                              sub(b, op->getLoc(), slice.getHigh(), slice.getLow()));
+  if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op)) {
+    Value count = sub(b, op->getLoc(), slice.getHigh(), slice.getLow());
+    return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0), count);
+  }
   if (auto filter = dyn_cast_or_null<dyn::FilterOp>(op))
     return countOf(filter);
   if (auto at = dyn_cast_or_null<dyn::AtOp>(op))
@@ -186,8 +186,7 @@ static void mapPositions(Region &range) {
       if (!argument.use_empty() || list.getDefiningOp<dyn::RangeOp>())
         continue;
       Value length = dyn::LenOp::create(b, list.getLoc(), position, list);
-      map->setOperand(n, dyn::RangeOp::create(b, list.getLoc(), dyn::ListType::get(position),
-                                              integer(b, list.getLoc(), 0), length));
+      map->setOperand(n, dyn::RangeOp::create(b, list.getLoc(), length));
       argument.setType(position);
     }
   });

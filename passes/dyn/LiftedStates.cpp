@@ -16,8 +16,7 @@ static std::string nameIn(Operation *function, const Twine &name) {
 
 Value LiftedCells::listOfCalls(OpBuilder &b, Location loc, Type type, Value length, dyn::CellOp cell,
                                ValueRange keys) {
-  Value positions =
-      dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, 0), length);
+  Value positions = dyn::RangeOp::create(b, loc, length);
   auto map = dyn::MapOp::create(b, loc, type, positions);
   Block &body = map.getBody().emplaceBlock();
   SmallVector<Value> all(keys);
@@ -118,9 +117,10 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
     step.operations(source);
   for (unsigned k : numbers) {
     next.push_back(stateIn(step, source.getTerminator()->getOperand(k)));
-    if (dyn::stops(recurrence)) // what is left out changes nothing
-      next.back() =
-          chosen(otherwise, loc, step.get(ofStates.back()), next.back(), stateIn(step, ofStates[k]));
+    if (!dyn::stops(recurrence))
+      continue;
+    Value goesOn = step.get(ofStates.back()), before = stateIn(step, ofStates[k]);
+    next.back() = chosen(otherwise, loc, goesOn, next.back(), before); // what is left out changes nothing
   }
   dyn::YieldOp::create(otherwise, loc, next);
   dyn::ReturnOp::create(b, loc, cond.getResults());
@@ -180,10 +180,9 @@ void LiftedCells::needSteps(Operation *recurrence, const States &entry) {
     return;
   Location loc = recurrence->getLoc();
   OpBuilder b(recurrence);
-  auto positions = dyn::ListType::get(b.getI32Type());
   ValueRange lists = dyn::listsOf(recurrence);
   Value length = dyn::LenOp::create(b, loc, b.getI32Type(), lists[0]);
-  Value range = dyn::RangeOp::create(b, loc, positions, integer(b, loc, 0), length);
+  Value range = dyn::RangeOp::create(b, loc, length);
   auto map = dyn::MapOp::create(b, loc, TypeRange(), range);
   Block &each = map.getBody().emplaceBlock();
   OpBuilder inside = OpBuilder::atBlockEnd(&each);
@@ -231,8 +230,8 @@ void LiftedCells::readStates(Operation *recurrence, const States &entry) {
     return;
   }
   bool back = cast<dyn::ScanOp>(recurrence).getBack();
-  Value list = dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, back ? 0 : 1),
-                                    back ? length : add(b, loc, length, 1));
+  Value low = integer(b, loc, back ? 0 : 1), high = back ? length : add(b, loc, length, 1);
+  Value list = dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), low, high);
   auto map = dyn::MapOp::create(b, loc, recurrence->getResultTypes(), list);
   Block &each = map.getBody().emplaceBlock();
   Value number = each.addArgument(b.getI32Type(), loc);

@@ -114,8 +114,10 @@ Value Arithmetic::structural(Operation *op) {
   OpBuilder &b = structure.builder();
   Location loc = op->getLoc();
   auto operand = [&](unsigned n) { return env.structural(op->getOperand(n)); };
-  if (isa<dyn::SameOp>(op))
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, operand(0), operand(1));
+  if (isa<dyn::SameOp>(op)) {
+    Value x = operand(0), y = operand(1);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  }
   if (auto narrow = dyn_cast<dyn::NarrowOp>(op)) {
     Value result = operand(0);
     structure.checkIndex(loc, result, narrow.getBound());

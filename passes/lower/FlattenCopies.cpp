@@ -75,7 +75,8 @@ ListInfo ListCopies::reserve(Location loc, const ListInfo &like, const Target &t
 void ListCopies::copyInto(Location loc, const ListInfo &list, const ListInfo &to, RowContext at) {
   if (list.inner) {
     structure.loop(loc, list.length, [&](Value j) {
-      copyInto(loc, lists.element(list, j).list, lists.element(to, j).list, at);
+      AbstractValue source = lists.element(list, j), target = lists.element(to, j);
+      copyInto(loc, source.list, target.list, at);
     });
     return;
   }
@@ -83,7 +84,8 @@ void ListCopies::copyInto(Location loc, const ListInfo &list, const ListInfo &to
   IndexSetInfo *copies =
       program.addIndexSet(loc, at.indexSet->name + ".copy", kernel::IndexSetKind::Elements, at.indexSet);
   stages.rows(loc, copies, list.length, at, [&](RowContext inner, Value j) {
-    stages.write(loc, Value(), lists.element(list, j), to.array, inner, structure.add(to.first, j));
+    AbstractValue element = lists.element(list, j);
+    stages.write(loc, Value(), element, to.array, inner, structure.add(to.first, j));
   });
 }
 

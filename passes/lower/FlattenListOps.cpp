@@ -71,11 +71,12 @@ void ListOperations::slice(dyn::SliceOp op) {
     Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, bound, info.length);
     return arith::AndIOp::create(b, loc, low, high).getResult();
   };
-  structure.check(loc, kernel::ErrorKind::Slice, arith::AndIOp::create(b, loc, fits(low), fits(high)),
-                  "slice", {low, high, info.length});
+  Value lowFits = fits(low), highFits = fits(high);
+  structure.check(loc, kernel::ErrorKind::Slice, arith::AndIOp::create(b, loc, lowFits, highFits), "slice",
+                  {low, high, info.length});
   info.first = lists.positionRow(info, low);
-  info.length =
-      arith::MaxSIOp::create(b, loc, structure.sub(high, low), structure.integer(0)); // empty, like a range
+  Value count = structure.sub(high, low);
+  info.length = arith::MaxSIOp::create(b, loc, count, structure.integer(0)); // empty, like a range
   env.set(op.getResult(), AbstractValue::of(info));
 }
 

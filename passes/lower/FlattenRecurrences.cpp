@@ -270,7 +270,8 @@ void Recurrences::checkLengths(Location loc, const ListInfo &list, const ListInf
                   {before.length, list.length});
   if (list.inner)
     structure.loop(loc, list.length, [&](Value j) {
-      checkLengths(loc, lists.element(list, j).list, lists.element(before, j).list, what);
+      AbstractValue now = lists.element(list, j), then = lists.element(before, j);
+      checkLengths(loc, now.list, then.list, what);
     });
 }
 

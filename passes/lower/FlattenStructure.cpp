@@ -76,8 +76,8 @@ void StructureWriter::check(Location loc, kernel::ErrorKind kind, Value conditio
 void StructureWriter::checkIndex(Location loc, Value value, int64_t bound) {
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, value, integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value, integer(bound));
-  check(loc, kernel::ErrorKind::Index, arith::AndIOp::create(b, loc, low, high), "index",
-        {value, integer(bound)});
+  Value inside = arith::AndIOp::create(b, loc, low, high);
+  check(loc, kernel::ErrorKind::Index, inside, "index", {value, integer(bound)});
 }
 
 void StructureWriter::reserveMemory(Location loc, Value count, ArrayRef<const IndexSetInfo *> indexSets) {

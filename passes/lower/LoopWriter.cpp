@@ -66,9 +66,14 @@ kernel::ForOp LoopWriter::loop(Value low, Value high, StringRef name, ValueRange
   return loop;
 }
 
-SmallVector<Value> LoopWriter::counted(Value low, Value high, StringRef name, ValueRange init,
+SmallVector<Value> LoopWriter::counted(int64_t low, Value high, StringRef name, ValueRange init,
                                        Reduction::Next body) {
-  return llvm::to_vector_of<Value>(loop(low, high, name, init, body).getResults());
+  return llvm::to_vector_of<Value>(loop(integer(low), high, name, init, body).getResults());
+}
+SmallVector<Value> LoopWriter::counted(int64_t low, int64_t high, StringRef name, ValueRange init,
+                                       Reduction::Next body) {
+  Value from = integer(low), to = integer(high);
+  return llvm::to_vector_of<Value>(loop(from, to, name, init, body).getResults());
 }
 
 void LoopWriter::loopNest(ArrayRef<int64_t> shape, AtElement body, bool vector) {
@@ -77,7 +82,8 @@ void LoopWriter::loopNest(ArrayRef<int64_t> shape, AtElement body, bool vector) 
   static const char *names[] = {"j", "k", "l", "m"};
   for (auto [axis, extent] : llvm::enumerate(shape)) {
     bool inner = vector && axis + 1 == shape.size();
-    auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), integer(extent), ValueRange(),
+    Value low = integer(0), high = integer(extent);
+    auto loop = kernel::ForOp::create(b, loc, TypeRange(), low, high, ValueRange(),
                                       inner ? b.getUnitAttr() : UnitAttr());
     Block *block = &loop.getBody().emplaceBlock();
     at.push_back(block->addArgument(b.getI32Type(), named(names[axis % 4])));
@@ -97,7 +103,8 @@ kernel::ForOp LoopWriter::overlapping(int64_t extent, int64_t size, StringRef na
     body(number, first);
     return {};
   };
-  return loop(integer(0), integer((extent + size - 1) / size), name, ValueRange(), slice);
+  Value low = integer(0), high = integer((extent + size - 1) / size);
+  return loop(low, high, name, ValueRange(), slice);
 }
 
 Value LoopWriter::indexAt(Value first, Value position, StringRef name) {

@@ -28,8 +28,10 @@ public:
   /// A loop low .. high - 1 with carried values; its counter is called `name`.
   kernel::ForOp loop(mlir::Value low, mlir::Value high, llvm::StringRef name, mlir::ValueRange init,
                      Reduction::Next body);
-  /// The same; gives the last values.
-  llvm::SmallVector<mlir::Value> counted(mlir::Value low, mlir::Value high, llvm::StringRef name,
+  /// The same from a number on; gives the last values.
+  llvm::SmallVector<mlir::Value> counted(int64_t low, mlir::Value high, llvm::StringRef name,
+                                         mlir::ValueRange init, Reduction::Next body);
+  llvm::SmallVector<mlir::Value> counted(int64_t low, int64_t high, llvm::StringRef name,
                                          mlir::ValueRange init, Reduction::Next body);
   /// What is done for the element at some indices, and what does it for all elements.
   using AtElement = llvm::function_ref<void(mlir::ValueRange at)>;

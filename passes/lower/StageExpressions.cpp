@@ -126,11 +126,13 @@ static Value constantElement(LoopWriter &w, DenseElementsAttr dense, ValueRange 
   auto known = progression(dense);
   Value position = known && known->axis ? at[*known->axis] : linearise(w, at, dense.getType().getShape());
   if (known) {
-    if (type.isInteger(32))
-      return w.addInt(w.mulInt(position, known->step), w.integer(known->first));
+    if (type.isInteger(32)) {
+      Value scaled = w.mulInt(position, known->step);
+      return w.addInt(scaled, w.integer(known->first));
+    }
     Value index = arith::SIToFPOp::create(b, loc, type, position);
-    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, index, w.real(known->step)),
-                                 w.real(known->first));
+    Value scaled = arith::MulFOp::create(b, loc, index, w.real(known->step));
+    return arith::AddFOp::create(b, loc, scaled, w.real(known->first));
   }
   SmallVector<TypedAttr> values;
   for (TypedAttr v : dense.getValues<TypedAttr>())
@@ -238,8 +240,10 @@ Value StageExpressions::arithmetic(Operation *op, Value value, ValueRange at) {
     for (Value key : dropout.getKeys())
       keys.push_back(element(key, {}));
     Value x = element(dropout.getX(), at), input = dropout.getInput();
-    return kernel::DropoutOp::create(b, op->getLoc(), x, linearise(w, at, dyn::extents(dropout.getType())),
-                                     input ? element(input, {}) : Value(), keys, dropout.getRateAttr(),
+    Value position = linearise(w, at, dyn::extents(dropout.getType()));
+    if (input)
+      input = element(input, {});
+    return kernel::DropoutOp::create(b, op->getLoc(), x, position, input, keys, dropout.getRateAttr(),
                                      dropout.getPlaceAttr());
   }
   if (auto function = dyn_cast<dyn::FunctionOp>(op))

@@ -32,7 +32,10 @@ Value StageProducts::rowNumbers(StringRef name, function_ref<Value()> number) {
     auto type = kernel::LocalType::get(b.getContext(), {w.rowsOfBlock()}, b.getI32Type());
     numbers = kernel::LocalOp::create(b, loc, type);
   }
-  w.rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(w.i())); });
+  w.rows([&] {
+    Value row = number();
+    kernel::WriteOp::create(b, loc, row, numbers, ValueRange(w.i()));
+  });
   if (!name.empty())
     rowNumbersOf[name] = numbers;
   return numbers;
@@ -145,8 +148,9 @@ void StageProducts::multiply(linalg::ContractOp op, const MatMul &product) {
 }
 
 void StageProducts::outer(batch::AccumulateOp op) {
-  kernel::OuterOp::create(b, op.getLoc(), w.count(), w.rowsOfBlock(), rowsOf(op.getValue(), 0),
-                          dyn::extents(op.getValue().getType())[0], rowsOf(op.getOuter(), 0),
+  Value value = rowsOf(op.getValue(), 0), outer = rowsOf(op.getOuter(), 0);
+  kernel::OuterOp::create(b, op.getLoc(), w.count(), w.rowsOfBlock(), value,
+                          dyn::extents(op.getValue().getType())[0], outer,
                           dyn::extents(op.getOuter().getType())[0], op.getBuffer(), /*tiles=*/ValueRange(),
                           /*memory=*/Value());
 }
@@ -178,7 +182,8 @@ void StageProducts::contract(linalg::ContractOp op) {
     return llvm::map_to_vector(which, [&](unsigned d) { return extents[d]; });
   };
   auto product = [&](ArrayRef<Value> at) {
-    return arith::MulFOp::create(b, op.getLoc(), operand(0, at), operand(1, at)).getResult();
+    Value x = operand(0, at), y = operand(1, at);
+    return arith::MulFOp::create(b, op.getLoc(), x, y).getResult();
   };
   w.rows([&] {
     SmallVector<Value> at(dims);
@@ -191,7 +196,7 @@ void StageProducts::contract(linalg::ContractOp op) {
           at[summed[n]] = k;
           return {sum(n + 1, so[0])};
         };
-        return w.counted(w.integer(0), w.integer(extents[summed[n]]), "k", acc, next)[0];
+        return w.counted(0, extents[summed[n]], "k", acc, next)[0];
       };
       locals.write(sum(0, w.real(0)), result, {});
       return;

@@ -16,11 +16,9 @@ Reduction StageReductions::reduction(dyn::ReduceKind kind, Type element, Locatio
 Value StageReductions::reduced(dyn::ReduceKind kind, Type elementType, int64_t length, Location at,
                                function_ref<Value(Value)> element) {
   return reduction(kind, elementType, at)
-      .over(
-          [&](int64_t from, ValueRange init, Reduction::Next next) {
-            return w.counted(w.integer(from), w.integer(length), "k", init, next);
-          },
-          element, [&] { return w.real(length); });
+      .over([&](int64_t from, ValueRange init,
+                Reduction::Next next) { return w.counted(from, length, "k", init, next); },
+            element, [&] { return w.real(length); });
 }
 
 void StageReductions::reduce(dyn::ReduceOp op) {
@@ -77,7 +75,7 @@ void StageReductions::softmax(dyn::SoftmaxOp op) {
           locals.write(e, op.getResult(), x(k));
         return {arith::AddFOp::create(b, at_, so[0], e)};
       };
-      Value sum = w.counted(w.integer(0), w.integer(shape[axis]), "k", w.real(0), add)[0];
+      Value sum = w.counted(0, shape[axis], "k", w.real(0), add)[0];
       Value log = op.getLog() ? math::LogOp::create(b, at_, sum).getResult() : Value();
       w.loops({shape[axis]}, [&](ValueRange k) {
         if (op.getLog()) {
@@ -116,19 +114,19 @@ void StageReductions::topK(dyn::TopKOp op) {
   };
   w.rows([&] {
     SmallVector<Value, 2> start{most, none};
-    w.counted(w.integer(0), w.integer(k), "k", start, [&](Value n, ValueRange last) -> SmallVector<Value> {
+    w.counted(0, k, "k", start, [&](Value n, ValueRange last) -> SmallVector<Value> {
       SmallVector<Value, 2> nothing{most, none};
-      auto best = w.counted(
-          w.integer(0), w.integer(length), "j", nothing, [&](Value j, ValueRange best) -> SmallVector<Value> {
-            Value x = expressions.element(op.getX(), j, false);
-            Value further = arith::AndIOp::create(b, at, isEqual(x, last[0]), isLess(last[1], j));
-            Value left = arith::OrIOp::create(b, at, isAbove(last[0], x), further);
-            Value first = isLess(best[1], w.integer(0));
-            Value better = arith::OrIOp::create(b, at, first, isAbove(x, best[0]));
-            Value take = arith::AndIOp::create(b, at, left, better);
-            return {arith::SelectOp::create(b, at, take, x, best[0]),
-                    arith::SelectOp::create(b, at, take, j, best[1])};
-          });
+      auto best = w.counted(0, length, "j", nothing, [&](Value j, ValueRange best) -> SmallVector<Value> {
+        Value x = expressions.element(op.getX(), j, false);
+        Value equal = isEqual(x, last[0]), behind = isLess(last[1], j);
+        Value further = arith::AndIOp::create(b, at, equal, behind);
+        Value left = arith::OrIOp::create(b, at, isAbove(last[0], x), further);
+        Value first = isLess(best[1], w.integer(0));
+        Value better = arith::OrIOp::create(b, at, first, isAbove(x, best[0]));
+        Value take = arith::AndIOp::create(b, at, left, better);
+        return {arith::SelectOp::create(b, at, take, x, best[0]),
+                arith::SelectOp::create(b, at, take, j, best[1])};
+      });
       locals.write(arith::MaxSIOp::create(b, at, best[1], w.integer(0)), op.getResult(), n);
       // Where nothing was left, nothing will be.
       Value nothingLeft = isLess(best[1], w.integer(0)), end = w.integer(INT32_MAX);
@@ -156,7 +154,7 @@ void StageReductions::sumPatches(dyn::SumPatchesOp op) {
     return {y, arith::AndIOp::create(b, at_, exists, whole)};
   };
   auto over = [&](unsigned axis, function_ref<void(Value)> body) {
-    w.counted(w.integer(0), w.integer(seen[1 + axis]), axis == 0 ? "i" : "j", ValueRange(),
+    w.counted(0, seen[1 + axis], axis == 0 ? "i" : "j", ValueRange(),
               [&](Value k, ValueRange) -> SmallVector<Value> { return body(k), SmallVector<Value>(); });
   };
   w.rows([&] {
@@ -185,7 +183,8 @@ Value StageReductions::someOf(batch::SegmentOp op) {
     return count;
   Value some = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::sgt, count, w.integer(0));
   if (op.getWhen()) {
-    Value unasked = arith::XOrIOp::create(b, op.getLoc(), expressions.element(op.getWhen(), {}),
+    Value asked = expressions.element(op.getWhen(), {});
+    Value unasked = arith::XOrIOp::create(b, op.getLoc(), asked,
                                           arith::ConstantOp::create(b, op.getLoc(), b.getBoolAttr(true)));
     some = arith::OrIOp::create(b, op.getLoc(), some, unasked);
   }
@@ -250,10 +249,9 @@ void StageReductions::reduceRows(batch::SegmentOp op, Value first, Value length)
   if (!fold.isFold() || shape.empty()) {
     // Element by element, each in list order.
     return w.loopNest(shape, [&](ValueRange at) {
-      Value whole =
-          fold.over([&](int64_t from, ValueRange init,
-                        Reduction::Next next) { return w.counted(w.integer(from), length, "e", init, next); },
-                    [&](Value k) { return load(w.rowOfList(op, first, k), at); }, count);
+      Value whole = fold.over([&](int64_t from, ValueRange init,
+                                  Reduction::Next next) { return w.counted(from, length, "e", init, next); },
+                              [&](Value k) { return load(w.rowOfList(op, first, k), at); }, count);
       locals.write(whole, result, at);
     });
   }
@@ -266,11 +264,12 @@ void StageReductions::reduceRows(batch::SegmentOp op, Value first, Value length)
       Value start = fold.start();
       each([&](ValueRange at) { locals.write(start, result, at); });
     }
-    w.counted(w.integer(fold.startsWithFirst()), length, "e", ValueRange(),
+    w.counted(fold.startsWithFirst(), length, "e", ValueRange(),
               [&](Value k, ValueRange) -> SmallVector<Value> {
                 Value r = w.rowOfList(op, first, k);
                 each([&](ValueRange at) {
-                  locals.write(fold.next(locals.read(result, at), load(r, at)), result, at);
+                  Value before = locals.read(result, at);
+                  locals.write(fold.next(before, load(r, at)), result, at);
                 });
                 return {};
               });
