@@ -222,24 +222,6 @@ __device__ __forceinline__ void mma_tf32(float (&sum)[4], const float (&a)[4], f
                : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
                  "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
 }
-#else
-/// Adds what tensor cores make of a K tile of a row and the weights of one output of a fragment.
-template <Math kMath>
-void add_as_tensor_cores(float &sum, const float *row, const float *fragment, int32_t output) {
-  for (int32_t step = 0; step < 2; ++step) {
-    double low = 0, high = 0;
-    for (int32_t k = 2 * step; k < kKTile; k += k % 2 == 0 ? 1 : 3) {
-      const float a = fragment[fragment_of(output, k)],
-                  a_high = kMath == Math::tf32 ? cut_to_tf32(a) : round_to_tf32(a), b = row[k],
-                  b_high = round_to_tf32(b);
-      low += double(cut_to_tf32(a - a_high)) * b_high + double(a_high) * cut_to_tf32(b - b_high);
-      high += double(a_high) * b_high;
-    }
-    if (kMath == Math::tf32x3)
-      sum = static_cast<float>(sum + low);
-    sum = static_cast<float>(sum + high);
-  }
-}
 #endif
 
 /// Adds to the sums of a warp what a K tile gives. `weights` are the K tile's kNTiles fragments, for tf32
@@ -256,14 +238,14 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const
     low[n] = x[n] - high[n];
   }
   const float *quads = weights + threadIdx.x % kWarp * 4;
-  constexpr int32_t kTogether = 3; // N tiles whose sums take turns, so that none waits for itself
+  constexpr int32_t kInterleaved = 3; // N tiles at once, so that no sum waits for itself
   DBC_UNROLL
-  for (int32_t first = 0; first < kNTiles; first += kTogether)
+  for (int32_t first = 0; first < kNTiles; first += kInterleaved)
     DBC_UNROLL
   for (int32_t step = 0; step < 2; ++step) {
-    float weight[kTogether][4], rest[kTogether][4];
+    float weight[kInterleaved][4], rest[kInterleaved][4];
     DBC_UNROLL
-    for (int32_t t = 0; t < kTogether && first + t < kNTiles; ++t) {
+    for (int32_t t = 0; t < kInterleaved && first + t < kNTiles; ++t) {
       const float4 quad = load_quad(quads + ((first + t) * 2 + step) * kWarp * 4);
       const float whole[4] = {quad.x, quad.z, quad.y, quad.w};
       DBC_UNROLL
@@ -272,9 +254,9 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const
         rest[t][n] = whole[n] - weight[t][n];
       }
     }
-    auto multiply = [&](const float(&a)[kTogether][4], const float(&b)[4]) {
+    auto multiply = [&](const float(&a)[kInterleaved][4], const float(&b)[4]) {
       DBC_UNROLL
-      for (int32_t t = 0; t < kTogether && first + t < kNTiles; ++t)
+      for (int32_t t = 0; t < kInterleaved && first + t < kNTiles; ++t)
         mma_tf32(sums[first + t], a[t], b[2 * step], b[2 * step + 1]);
     };
     if (kMath == Math::tf32x3) {
@@ -285,13 +267,15 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const
   }
 #else
   const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
-  const auto *of_all = shim::Machine::own().exchange(x);
+  const auto *of_all = shim::Machine::own().exchange(x); // each row's are those of four threads
+  const shim::KTile rows[2] = {shim::k_tile_of_row(of_all[2 * t * 4]),
+                               shim::k_tile_of_row(of_all[(2 * t + 1) * 4])};
   for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
-    for (int32_t n = 0; n < 4; ++n) {
-      float row[kKTile];
-      for (int32_t k = 0; k < kKTile; ++k)
-        row[k] = of_all[(2 * t + n % 2) * 4 + k / 4][k % 4];
-      add_as_tensor_cores<kMath>(sums[n_tile][n], row, weights + n_tile * kFragment, g + n / 2 * 8);
+    for (int32_t half = 0; half < 2; ++half) {
+      const shim::KTile of_output =
+          shim::k_tile_of_weights(kMath, weights + n_tile * kFragment, g + half * 8);
+      for (int32_t row = 0; row < 2; ++row)
+        shim::add_as_tensor_cores(kMath, sums[n_tile][half * 2 + row], of_output, rows[row]);
     }
 #endif
 }
@@ -338,13 +322,19 @@ struct StagedProduct {
     }
 #else
     do_beside();
-    for (int32_t m = 0; m < kMTiles; ++m)
+    for (int32_t m = 0; m < kMTiles; ++m) {
+      const float *row = rows + (m * 16 + lane / 4) * kKTile;
+      const shim::KTile of_rows[2] = {shim::k_tile_of_row(row), shim::k_tile_of_row(row + 8 * kKTile)};
       for (int32_t n = 0; n < kNTiles; ++n)
         for (int32_t half = 0; half < (has_second(n) ? 2 : 1); ++half)
-          for (int32_t number = 0; number < 4; ++number)
-            add_as_tensor_cores<kMath>(sums[m][n][half][number],
-                                       rows + (m * 16 + number / 2 * 8 + lane / 4) * kKTile,
-                                       fragments + n * kFragment, half * 8 + lane % 4 * 2 + number % 2);
+          for (int32_t number = 0; number < 2; ++number) {
+            const shim::KTile of_output =
+                shim::k_tile_of_weights(kMath, fragments + n * kFragment, half * 8 + lane % 4 * 2 + number);
+            for (int32_t second = 0; second < 2; ++second)
+              shim::add_as_tensor_cores(kMath, sums[m][n][half][second * 2 + number], of_output,
+                                        of_rows[second]);
+          }
+    }
 #endif
   }
 

@@ -90,6 +90,17 @@ private:
   std::unique_ptr<State> state_;
 };
 
+/// A K tile of a row, or of the weights of an output, as tensor cores take it: each element is a sum of two
+/// numbers of 11 bits.
+struct KTile {
+  double high[kKTile], low[kKTile];
+};
+/// `row` has kKTile elements; `fragment` is that of the output's N tile, see fragment_of().
+KTile k_tile_of_row(const float *row);
+KTile k_tile_of_weights(Math math, const float *fragment, int32_t output);
+/// Adds what tensor cores make of both. Here and not in a header for the reason that Machine.cpp has.
+void add_as_tensor_cores(Math math, float &sum, const KTile &weights, const KTile &row);
+
 /// Fills a guard zone with what whoever reads it as a number has none of (NaN), and as an index one below 0;
 /// or takes it down.
 void set_guard_zone(void *memory, size_t bytes, bool up);

@@ -1,0 +1,44 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What tensor cores add up, on the CPU. Here and not in a header, as kernels are compiled without
+// optimisation by most tests, which spend most of their time in it.
+#include <dbc/cuda/ptx.h>
+
+namespace dbc::cuda::shim {
+
+KTile k_tile_of_row(const float *row) {
+  KTile tile;
+  for (int32_t k = 0; k < kKTile; ++k) {
+    const float high = round_to_tf32(row[k]);
+    tile.high[k] = high;
+    tile.low[k] = cut_to_tf32(row[k] - high);
+  }
+  return tile;
+}
+
+KTile k_tile_of_weights(Math math, const float *fragment, int32_t output) {
+  KTile tile;
+  for (int32_t k = 0; k < kKTile; ++k) {
+    const float weight = fragment[fragment_of(output, k)],
+                high = math == Math::tf32 ? cut_to_tf32(weight) : round_to_tf32(weight);
+    tile.high[k] = high;
+    tile.low[k] = cut_to_tf32(weight - high);
+  }
+  return tile;
+}
+
+void add_as_tensor_cores(Math math, float &sum, const KTile &weights, const KTile &row) {
+  for (int32_t step = 0; step < 2;
+       ++step) { // an instruction has inputs 0, 1, 4, 5, ..; the next one 2, 3, ..
+    double low = 0, high = 0;
+    for (int32_t k = 2 * step; k < kKTile; k += k % 2 == 0 ? 1 : 3) {
+      low += weights.low[k] * row.high[k] + weights.high[k] * row.low[k];
+      high += weights.high[k] * row.high[k];
+    }
+    if (math == Math::tf32x3)
+      sum = static_cast<float>(sum + low);
+    sum = static_cast<float>(sum + high);
+  }
+}
+
+} // namespace dbc::cuda::shim
