@@ -20,6 +20,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       SymbolTable names(program);
+      ofLibrary.clear();
       for (auto func : program.getOps<kernel::FuncOp>())
         if (func.getBlas())
           call(func, names);
@@ -52,10 +53,10 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
   }
 
   /// The matrix without tiles: a library knows none. Products that are not the library's keep their own.
-  static FlatSymbolRefAttr plain(kernel::WeightsOp matrix, SymbolTable &names) {
-    assert(!matrix.getTables() && "batch-blas takes products of one matrix");
-    for (auto known : matrix->getParentOp()->getRegion(0).getOps<kernel::WeightsOp>())
-      if (known.getSymName().starts_with("matrix.") && known.getSubmatrices() == matrix.getSubmatrices() &&
+  FlatSymbolRefAttr plain(kernel::WeightsOp matrix, SymbolTable &names) {
+    assert(!matrix.getTables() && !matrix.getTurned() && "batch-blas takes products of one matrix");
+    for (kernel::WeightsOp known : ofLibrary)
+      if (known.getSubmatrices() == matrix.getSubmatrices() &&
           known.getPositions() == matrix.getPositions() && known.getInit() == matrix.getInit())
         return FlatSymbolRefAttr::get(known.getSymNameAttr());
     auto made = cast<kernel::WeightsOp>(matrix->clone());
@@ -63,6 +64,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     made.removeWidthAttr();
     made.setSymName(("matrix." + matrix.getSymName().drop_front(StringRef("packed.").size())).str());
     names.insert(made, std::next(matrix->getIterator()));
+    ofLibrary.push_back(made);
     return FlatSymbolRefAttr::get(made.getSymNameAttr());
   }
 
@@ -83,6 +85,8 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
       }
     return gone;
   }
+
+  SmallVector<kernel::WeightsOp> ofLibrary; ///< matrices that were made in this program
 };
 } // namespace
 } // namespace dbc::passes

@@ -11,7 +11,6 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
-#include <set>
 
 #define DEBUG_TYPE "kernel-map-threads"
 
@@ -184,9 +183,9 @@ private:
         if (!counter)
           return false;
         written.insert(write.getLocal());
-        positions[write.getLocal()].insert(position(write.getIndices(), counter));
+        positions[write.getLocal()].push_back({write.getIndices(), counter});
       } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
-        positions[read.getLocal()].insert(position(read.getIndices(), counter));
+        positions[read.getLocal()].push_back({read.getIndices(), counter});
       } else if (isa<kernel::StoreOp>(op)) {
         if (!counter)
           return false;
@@ -209,44 +208,54 @@ private:
     return true;
   }
 
+  /// Where a local is touched: indices, and the counter of the vector around, if there is one.
+  struct Position {
+    ValueRange indices;
+    Value counter;
+  };
+
   /// What is written is touched at one position only, which the vectors' counter and loops around say.
   bool staysAtPosition() {
-    for (Value local : written)
-      if (positions[local].size() != 1 || positions[local].begin()->find("counter") == std::string::npos)
+    for (Value local : written) {
+      const Position &first = positions[local].front();
+      if (llvm::none_of(first.indices, [&](Value index) { return uses(index, first.counter); }) ||
+          llvm::any_of(positions[local], [&](const Position &other) { return !isSame(first, other); }))
         return false;
+    }
     return true;
   }
 
-  /// Indices in words that are equal where the indices are.
-  static std::string position(ValueRange indices, Value counter) {
-    std::string text;
-    for (Value index : indices)
-      text += say(index, counter) + ", ";
-    return text;
+  /// What an index is made of, where that says all of it; else null.
+  static Operation *makerOf(Value index) {
+    Operation *op = index.getDefiningOp();
+    return op && isMemoryEffectFree(op) && op->getNumOperands() > 0 ? op : nullptr;
   }
-  static std::string say(Value value, Value counter) {
-    if (value == counter)
-      return "counter";
-    Operation *op = value.getDefiningOp();
-    int64_t number = 0;
-    if (isConstant(value, &number))
-      return std::to_string(number);
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    if (!op || !isMemoryEffectFree(op) || op->getNumOperands() == 0) {
-      out << value.getAsOpaquePointer();
-      return text;
-    }
-    out << "(" << op->getName() << op->getAttrDictionary();
-    for (Value operand : op->getOperands())
-      out << " " << say(operand, counter);
-    out << ")";
-    return text;
+  static bool uses(Value index, Value counter) {
+    Operation *op = makerOf(index);
+    return index == counter ||
+           (op && llvm::any_of(op->getOperands(), [&](Value operand) { return uses(operand, counter); }));
+  }
+
+  static bool isSame(const Position &a, const Position &b) {
+    return llvm::equal(a.indices, b.indices,
+                       [&](Value x, Value y) { return isSame(x, a.counter, y, b.counter); });
+  }
+  /// Whether two indices are equal where the vectors' counters are.
+  static bool isSame(Value a, Value counterOfA, Value b, Value counterOfB) {
+    if ((counterOfA && a == counterOfA) || (counterOfB && b == counterOfB))
+      return a == counterOfA && b == counterOfB;
+    int64_t left = 0, right = 0;
+    if (a == b || (isConstant(a, &left) && isConstant(b, &right) && left == right))
+      return true;
+    Operation *x = makerOf(a), *y = makerOf(b);
+    return x && y && x->getName() == y->getName() && x->getAttrDictionary() == y->getAttrDictionary() &&
+           llvm::equal(x->getOperands(), y->getOperands(),
+                       [&](Value p, Value q) { return isSame(p, counterOfA, q, counterOfB); });
   }
 
   std::optional<int64_t> extent;
   llvm::SmallSetVector<Value, 4> written;
-  llvm::DenseMap<Value, std::set<std::string>> positions;
+  llvm::DenseMap<Value, SmallVector<Position>> positions;
 };
 
 class ThreadMapper {
