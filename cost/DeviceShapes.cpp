@@ -66,8 +66,20 @@ static int64_t elementsOf(Value count) {
 static_assert(kernel::kNTile == cuda::kNTile && kernel::kKTile == cuda::kKTile &&
               kernel::kMTile == cuda::kMTile && kernel::kWarps == cuda::kWarps &&
               kernel::kLanes == cuda::kWarp && kernel::kLargeMRows == cuda::kLargeMRows &&
-              kernel::kMostNTilesOfWarp == cuda::kMostNTilesOfWarp &&
-              kernel::largeMScratch(10, 3) == cuda::large_m_scratch(10, 3) * int64_t(sizeof(float)));
+              kernel::kMostNTilesOfWarp == cuda::kMostNTilesOfWarp);
+static constexpr bool plansLargeMAsTheRuntimeDoes() {
+  for (int32_t outputs = 1; outputs <= 512; ++outputs)
+    for (int32_t tiles : {1, 2, 4, 6, 8, 10})
+      if (kernel::largeMNTiles(outputs, tiles) != cuda::large_m_n_tiles(outputs, tiles))
+        return false;
+  for (int32_t nTiles = 1; nTiles <= 64; ++nTiles)
+    for (int32_t operands = 1; operands <= 8; ++operands)
+      if (kernel::largeMScratch(nTiles, operands) !=
+          cuda::large_m_scratch(nTiles, operands) * int64_t(sizeof(float)))
+        return false;
+  return true;
+}
+static_assert(plansLargeMAsTheRuntimeDoes());
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {

@@ -19,10 +19,12 @@ static_assert(codegen::kCounterBytes == cuda::kCounters * sizeof(int32_t) &&
                   codegen::biasBehind(5) == cuda::bias_behind(5),
               "the memory formula is the runtime's");
 
+/// What a matrix is made of, without how it is laid out, which its symbol begins with.
+static StringRef nameOfMatrix(StringRef symbol) { return symbol.split('.').second; }
+
 static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names) {
   auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
-  ProductReport report{matrix.getSymName().drop_front(StringRef("packed.").size()).str(),
-                       dyn::sourceLocation(product.getLoc()), ""};
+  ProductReport report{nameOfMatrix(product.getWeights()).str(), dyn::sourceLocation(product.getLoc()), ""};
   report.bias = matrix.getInit().has_value();
   if (product.getSums()) {
     report.instruction = kernel::stringifyInstruction(matrix.getContract()->getInstruction()).str();
@@ -32,8 +34,8 @@ static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names
 }
 
 static ProductReport reportGemm(kernel::GemmOp gemm, SymbolTable &names) {
-  ProductReport report{gemm.getWeights().drop_front(StringRef("matrix.").size()).str(),
-                       dyn::sourceLocation(gemm.getLoc()), gemm.getTf32() ? "tf32" : ""};
+  ProductReport report{nameOfMatrix(gemm.getWeights()).str(), dyn::sourceLocation(gemm.getLoc()),
+                       gemm.getTf32() ? "tf32" : ""};
   report.bias = names.lookup<kernel::WeightsOp>(gemm.getWeights()).getInit().has_value();
   report.blas = true;
   return report;
@@ -85,10 +87,9 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
         if (!timeStepLoop)
           continue;
         loop->walk([&](kernel::CopyAsyncOp copy) {
-          auto matrix = names.lookup<kernel::WeightsOp>(copy.getWeights());
           for (ProductReport &product : kernel.products)
-            if (matrix.getSymName().drop_front(StringRef("packed.").size()) == product.matrix)
-              product.residentBytes = matrix.getTileBytes();
+            if (nameOfMatrix(copy.getWeights()) == product.matrix)
+              product.residentBytes = names.lookup<kernel::WeightsOp>(copy.getWeights()).getTileBytes();
         });
         if (auto reason = timeStepLoop.getBarrierReason())
           kernel.launch = "in a persistent kernel; a barrier behind it, as " + reason->str();

@@ -257,7 +257,7 @@ void of_tiles(double bound, bool infinite, bool aligned) {
   std::vector<float> small(all + 8, 99.f), large(all + 8, 99.f);
   const auto run = [&](auto a, auto b) {
     constexpr int32_t kScratch = std::max(TensorCores<kMath, kSlices, kNTiles>::kSums,
-                                          large_m_scratch((kTiles * n_tiles + 1) / 2 * 2, 2));
+                                          large_m_scratch(large_m_n_tiles(kOutputs, kTiles), 2));
     launch(tensor_core_kernel<kMath, kSlices, kNTiles, kOutputs, kTiles, decltype(a), decltype(b)>, tiles,
            kScratch * sizeof(float), nullptr, Of::kRows, laid.of, Of::kGates, Of::kChannels, kWidth, kScratch,
            small.data(), large.data(), a, b);

@@ -77,6 +77,12 @@ constexpr int32_t kNTile = 16, kKTile = 16, kFragment = kNTile * kKTile;
 /// Rows of the other operand that are multiplied at once.
 constexpr int32_t kMTile = 8;
 
+/// N tiles that a block has at once there of `tiles` tiles of so many outputs each: all; of a single tile
+/// those of two warps, which have half of them each.
+constexpr int32_t large_m_n_tiles(int32_t outputs, int32_t tiles) {
+  const int32_t n_tiles = (outputs + kNTile - 1) / kNTile, half = (n_tiles + 1) / 2;
+  return tiles > 1 ? tiles * n_tiles : 2 * (half < kMostNTilesOfWarp ? half : kMostNTilesOfWarp);
+}
 /// Elements of a K tile in large-M tiles: of the rows, and of so many N tiles.
 constexpr int32_t large_m_stage(int32_t n_tiles) { return kLargeMRows * kKTile + n_tiles * kFragment; }
 /// Elements of shared memory that a product needs there, with so many operands.

@@ -19,9 +19,7 @@ template <Math kMath, int32_t kSlices, int32_t kOutputs, int32_t kTiles> class L
   static_assert(kTiles == 1 || kTiles % kOutputWarps == 0, "a warp has whole tiles or a part of one");
   /// N tiles: of a tile; of a warp at once; of a block at once.
   static constexpr int32_t kOfTile = (kOutputs + kNTile - 1) / kNTile,
-                           kOfWarp = kTiles > 1 ? kTiles / kOutputWarps *kOfTile
-                                                : std::min((kOfTile + 1) / 2, kMostNTilesOfWarp),
-                           kOfBlock = kOfWarp * kOutputWarps;
+                           kOfBlock = large_m_n_tiles(kOutputs, kTiles), kOfWarp = kOfBlock / kOutputWarps;
   /// Halves of N tiles that a tile has outputs in: of whole tiles the others are not multiplied.
   static constexpr int32_t kPeriod = kTiles > 1 ? kOfTile : kOfWarp,
                            kHalves = kTiles > 1 ? (kOutputs + 7) / 8 : 2 * kOfWarp;
