@@ -55,7 +55,7 @@ std::string describe(const Component &component, MLIRContext *context) {
     text += ": numbers 0.." + std::to_string(e.bound - 1);
   if (!e.scalar())
     text += std::string(component.depth ? "; elements of " : "; ") + std::to_string(e.size()) +
-            " numbers, row-major" + (component.depth ? ", one after the other" : "");
+            " elements, row-major" + (component.depth ? ", one after the other" : "");
   return text;
 }
 
@@ -225,7 +225,7 @@ void CHeaderEmitter::result(const Program &program, unsigned index) {
       "`" + program.source + "`" + (isOnly ? "" : ", `" + component.path + "` of its result") + ": `" +
       spelling(componentType(component, model_.context())) + "`" + (e.elem == Elem::Node ? ", by `id`" : "");
   if (component.depth == 0) {
-    out_.doc(what + "; " + std::to_string(e.size()) + (e.size() == 1 ? " number" : " numbers") +
+    out_.doc(what + "; " + std::to_string(e.size()) + (e.size() == 1 ? " element" : " elements") +
              ", null of an input that is not there");
     out_.line("static inline const " + type + " *" + fresh(name) +
               "(const dbc_session *session, int32_t input) {");
@@ -244,7 +244,7 @@ void CHeaderEmitter::result(const Program &program, unsigned index) {
                  ".");
     return;
   }
-  out_.doc("Element `i` of it, " + std::to_string(e.size()) + (e.size() == 1 ? " number" : " numbers") +
+  out_.doc("Element `i` of it, " + std::to_string(e.size()) + (e.size() == 1 ? " element" : " elements") +
            "; null behind the last");
   out_.line("static inline const " + type + " *" + fresh(name + "_at") +
             "(const dbc_session *session, int32_t input, int32_t i) {");
@@ -257,7 +257,7 @@ void CHeaderEmitter::gradients(const Program &program) {
     const Param &param = *model_.param(op.getParam());
     const std::string real = model_.f64() ? "double" : "float", kind = model_.f64() ? "f64" : "f32";
     out_.doc("The gradient of `" + program.source + "` by `" + param.path + "`, " + shapeText(param.shape) +
-             ": `count` numbers; see dbc_session_gradient_" + kind);
+             ": `count` elements; see dbc_session_gradient_" + kind);
     out_.line("static inline const " + real + " *" + fresh(program.name + "_gradient_" + param.name) +
               "(const dbc_session *session, size_t *count) {");
     out_.line("  return dbc_session_gradient_" + kind + "(session, " + std::to_string(program.number) + ", " +

@@ -118,7 +118,7 @@ static std::string describe(Type type) {
     text += ": numbers " + kindOf(component.element);
   if (!component.element.scalar())
     text += std::string(component.depth ? "; elements of " : "; ") +
-            std::to_string(component.element.size()) + " numbers, row-major" +
+            std::to_string(component.element.size()) + " elements, row-major" +
             (component.depth ? ", one after the other" : "");
   return text;
 }

@@ -33,8 +33,8 @@ int32_t DealingPlan::most = 0;
 std::vector<int32_t> DealingPlan::bounds;
 
 /// Where the nodes of at most `most` groups begin and end, of inputs with so many leaves.
-std::vector<int32_t> dealt(int32_t most, const std::vector<int32_t> &leaves) {
-  static const dbc::ModelCode dealing = [] {
+std::vector<int32_t> distributed(int32_t most, const std::vector<int32_t> &leaves) {
+  static const dbc::ModelCode distributing = [] {
     dbc::ModelCode own = code();
     own.entries[0].make_plan = [] { return std::unique_ptr<dbc::EntryPlan>(new DealingPlan); };
     return own;
@@ -42,7 +42,7 @@ std::vector<int32_t> dealt(int32_t most, const std::vector<int32_t> &leaves) {
   dbc::Weights weights(info());
   weights.draw(0);
   dbc::Model model;
-  must(dbc::Model::make(dealing, weights, &model));
+  must(dbc::Model::make(distributing, weights, &model));
   dbc::Session session(model);
   dbc::Batch batch(info());
   for (size_t input = 0; input < leaves.size(); ++input) {
@@ -61,17 +61,17 @@ using Bounds = std::vector<int32_t>;
 
 // A tree of n leaves has 2 n - 1 nodes.
 TEST(BlockGroups, HaveAboutAsManyNodes) {
-  EXPECT_EQ(dealt(1, {5, 5}), (Bounds{0, 18}));
-  EXPECT_EQ(dealt(2, {5, 5, 5, 5}), (Bounds{0, 18, 36}));
-  EXPECT_EQ(dealt(4, {5, 5, 5, 5}), (Bounds{0, 9, 18, 27, 36}));
-  EXPECT_EQ(dealt(2, {10, 3, 3, 3, 2}), (Bounds{0, 19, 37}));
-  EXPECT_EQ(dealt(3, {1, 1, 1, 1, 10, 1, 1, 1, 1}), (Bounds{0, 4, 23, 27}));
+  EXPECT_EQ(distributed(1, {5, 5}), (Bounds{0, 18}));
+  EXPECT_EQ(distributed(2, {5, 5, 5, 5}), (Bounds{0, 18, 36}));
+  EXPECT_EQ(distributed(4, {5, 5, 5, 5}), (Bounds{0, 9, 18, 27, 36}));
+  EXPECT_EQ(distributed(2, {10, 3, 3, 3, 2}), (Bounds{0, 19, 37}));
+  EXPECT_EQ(distributed(3, {1, 1, 1, 1, 10, 1, 1, 1, 1}), (Bounds{0, 4, 23, 27}));
 }
 
 // One input may be more than a group's share: the next one has none.
 TEST(BlockGroups, MayHaveNone) {
-  EXPECT_EQ(dealt(3, {50, 1, 1}), (Bounds{0, 0, 99, 101}));
-  EXPECT_EQ(dealt(3, {1, 1, 50}), (Bounds{0, 2, 101, 101}));
+  EXPECT_EQ(distributed(3, {50, 1, 1}), (Bounds{0, 0, 99, 101}));
+  EXPECT_EQ(distributed(3, {1, 1, 50}), (Bounds{0, 2, 101, 101}));
 }
 
 } // namespace

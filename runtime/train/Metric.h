@@ -46,7 +46,7 @@ public:
   /// Numbers so far.
   double count() const { return count_; }
   /// NaN without inputs, and for pearson where either side is constant. An accuracy is a quotient of two
-  /// whole numbers, so that equal ones are equal.
+  /// integers, so that equal ones are equal.
   double value() const;
 
 private:

@@ -51,7 +51,7 @@ private:
 };
 
 /// Of the inputs of a batch, of these sizes, those of each rank, by their positions, ascending: from the
-/// largest on they are dealt forth and back, and the smallest ones go each to the rank that has least so far.
+/// largest on they go forth and back, and the smallest ones go each to the rank that has least so far.
 /// A rank has at most the size of one input more than another.
 std::vector<std::vector<size_t>> distribute(const std::vector<int64_t> &sizes, int32_t ranks);
 
