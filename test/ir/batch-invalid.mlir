@@ -508,6 +508,22 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
+// A scalar has no rows to choose from.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  batch.buffer @x over @input : f32
+  batch.buffer @sum over @batch : f32
+  batch.stage @s over @input {
+    %0 = batch.read @x : f32
+    %1 = arith.constant 0 : i32
+    // expected-error @+1 {{'batch.accumulate' op has an index, but @sum is a scalar}}
+    batch.accumulate %0, @sum[%1] : f32
+  }
+}
+
+// -----
+
 // A gradient is a parameter's, and has its shape.
 kernel.param @W : tensor<3xf32>
 batch.program loss @p [] [] -> f32 {

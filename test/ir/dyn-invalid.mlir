@@ -898,3 +898,18 @@ dyn.param @W : tensor<4xf32>
 %x = arith.constant dense<0> : tensor<2xi32>
 // expected-error @+1 {{'dyn.softmax' op operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<2xi32>'}}
 %y = dyn.softmax %x axis 0 : tensor<2xi32>
+
+// -----
+
+// Not all is dropped: the others are divided by 1 - rate.
+%x = arith.constant 1.0 : f32
+// expected-error @+1 {{'dyn.dropout' op drops a share of 1.000000e+00, which must be at least 0 and below 1}}
+%y = dyn.dropout %x rate 1.0 place 1 : f32
+
+// -----
+
+// A mask is that of the run or of an input, not both.
+%x = arith.constant 1.0 : f32
+%i = arith.constant 0 : i32
+// expected-error @+1 {{'dyn.dropout' op has an input, but its mask is that of the run}}
+%y = dyn.dropout %x rate 0.5 place 1 of_run input %i : f32

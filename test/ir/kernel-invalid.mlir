@@ -2485,3 +2485,9 @@ kernel.program @p ["w"] [!dyn.index<9>] -> f32 {
     kernel.distinct @rows = [] [] numbers [@arg.w]
   }
 }
+
+// -----
+
+// expected-error @+1 {{unknown kind of function phase}}
+kernel.func phase @f() over @s {
+}
