@@ -41,7 +41,7 @@ std::string pointee(Type element, bool field) {
 
 std::string ModelNames::variant() const {
   std::string text = source + " " + real().str();
-  if (auto dims = ModuleOp(module)->getAttrOfType<DictionaryAttr>("dyn.dims"))
+  if (DictionaryAttr dims = dyn::DynDialect::DimsAttrHelper(context()).getAttr(module))
     for (NamedAttribute dim : dims)
       text += " " + dim.getName().str() + "=" + std::to_string(cast<IntegerAttr>(dim.getValue()).getInt());
   for (const Data &data : datas)

@@ -80,7 +80,7 @@ void HeaderEmitter::usage() {
 }
 
 void HeaderEmitter::constants() {
-  if (auto dims = mlir::ModuleOp(model_.module)->getAttrOfType<DictionaryAttr>("dyn.dims")) {
+  if (DictionaryAttr dims = dyn::DynDialect::DimsAttrHelper(model_.context()).getAttr(model_.module)) {
     out_.doc("The dims of the source, as they were bound.");
     out_.line("namespace dims {");
     NameScope scope;

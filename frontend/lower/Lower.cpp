@@ -39,7 +39,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
       if (std::optional<int64_t> value = dim->shape.evaluate(fileDims_))
         dims.push_back(builder_.getNamedAttr(dim->name, builder_.getI64IntegerAttr(*value)));
   }
-  module_->setAttr("dyn.dims", builder_.getDictionaryAttr(dims));
+  dyn::DynDialect::DimsAttrHelper(builder_.getContext()).setAttr(module_, builder_.getDictionaryAttr(dims));
   Frame top;
   top.dims = fileDims_;
   frame_ = &top;

@@ -39,6 +39,9 @@ def Dyn_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
+  // `dyn.dims` of a module: the dims of the source, by name, as they were bound.
+  let discardableAttrs = (ins "::mlir::DictionaryAttr":$dims);
+  let hasOperationAttrVerify = 1;
 }
 
 class Dyn_Enum<string n, string d, list<I32EnumCase> c> : I32Enum<n, d, c> {

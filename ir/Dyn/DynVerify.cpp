@@ -508,3 +508,16 @@ LogicalResult SoftmaxOp::verify() {
     return emitOpError("has no axis ") << axis;
   return success();
 }
+
+LogicalResult DynDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != DimsAttrHelper::getNameStr())
+    return op->emitError("has ") << attribute.getName() << ", an attribute that `dyn` does not know";
+  auto dims = dyn_cast<DictionaryAttr>(attribute.getValue());
+  auto isDim = [](NamedAttribute dim) {
+    auto value = dyn_cast<IntegerAttr>(dim.getValue());
+    return value && value.getType().isInteger(64);
+  };
+  if (!isa<ModuleOp>(op) || !dims || !llvm::all_of(dims, isDim))
+    return op->emitError("has \"dyn.dims\", which gives the dims of a module, an i64 each");
+  return success();
+}

@@ -913,3 +913,16 @@ dyn.param @W : tensor<4xf32>
 %i = arith.constant 0 : i32
 // expected-error @+1 {{'dyn.dropout' op has an input, but its mask is that of the run}}
 %y = dyn.dropout %x rate 0.5 place 1 of_run input %i : f32
+
+// -----
+
+// Dims are a module's, and integers.
+// expected-error @+1 {{has "dyn.dims", which gives the dims of a module, an i64 each}}
+module attributes {dyn.dims = {hidden = 4 : i32}} {
+}
+
+// -----
+
+// expected-error @+1 {{has "dyn.rows", an attribute that `dyn` does not know}}
+module attributes {dyn.rows = 4 : i64} {
+}
