@@ -94,6 +94,7 @@ Batch::Batch(const ModelInfo &info) : info_(&info) {
 }
 
 Batch::~Batch() = default;
+bool Batch::empty() const { return tables_.empty(); }
 Batch::Batch(Batch &&other) noexcept : info_(other.info_) { *this = std::move(other); }
 Batch &Batch::operator=(Batch &&other) noexcept {
   info_ = other.info_;

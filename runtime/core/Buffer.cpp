@@ -1,7 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Aligned memory. It goes through operator new, so that a program's own allocator sees it.
+// Aligned memory, and what a session keeps of it. It goes through operator new, so that a program's own
+// allocator sees it.
 #include <dbc/buffer.h>
+#include <dbc/run.h>
 
 namespace dbc {
 
@@ -21,6 +23,17 @@ void Scratch::grow(size_t bytes) {
   bytes_ = 0;
   data_ = allocate_aligned(wanted);
   bytes_ = wanted;
+}
+
+Scratch &SessionMemory::buffer_at(int32_t number) {
+  if (static_cast<size_t>(number) >= buffers_.size())
+    buffers_.resize(number + 1);
+  return buffers_[number];
+}
+
+void SessionMemory::serve(int32_t workers) {
+  if (scratch_.empty())
+    scratch_.resize(workers);
 }
 
 } // namespace dbc

@@ -22,6 +22,9 @@ Status EntryPlan::begin_on(Run &run, cuda::Context &) {
 }
 Status EntryPlan::finish_on(Run &run, cuda::Context &device) { return EntryPlan::begin_on(run, device); }
 
+Model::Model() = default;
+Model::~Model() = default;
+Model::Model(Model &&other) noexcept { *this = std::move(other); }
 Model &Model::operator=(Model &&other) noexcept {
   code_ = std::exchange(other.code_, nullptr);
   number_ = std::exchange(other.number_, 0);

@@ -5,9 +5,29 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 #include <tuple>
 
 namespace dbc {
+
+namespace {
+
+/// What is done while it lives is done by one thread at a time. It is short, and rare.
+class Alone {
+public:
+  explicit Alone(std::atomic_flag &flag) : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire))
+      std::this_thread::yield();
+  }
+  ~Alone() { flag_.clear(std::memory_order_release); }
+  Alone(const Alone &) = delete;
+  Alone &operator=(const Alone &) = delete;
+
+private:
+  std::atomic_flag &flag_;
+};
+
+} // namespace
 
 int32_t position_of(const IndexSet &index_set, int32_t row, bool back) noexcept {
   const int32_t *parents = index_set[0];
@@ -19,7 +39,7 @@ int32_t position_of(const IndexSet &index_set, int32_t row, bool back) noexcept 
 }
 
 void ScheduleErrors::add(Status status, int32_t p) noexcept {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const Alone alone(adding_);
   reported_ = true;
   size_t input = static_cast<size_t>(status.input);
   bool first = statuses_[status.input].ok();
@@ -113,7 +133,7 @@ void ScheduleErrors::error_in_row(std::initializer_list<int32_t> event, int32_t 
     Status status = batch_.describe(Code::bad_input, table, row, -1, text);
     const int32_t input = status.input;
     add(std::move(status), p);
-    std::lock_guard<std::mutex> lock(mutex_);
+    const Alone alone(adding_);
     computed_.push_back({input,
                          table,
                          row,

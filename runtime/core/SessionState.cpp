@@ -3,7 +3,6 @@
 // The course of a run: check, schedule, again without the inputs that failed, compute; in sub-batches, of
 // which a device may compute one while the next is scheduled.
 #include "SessionState.h"
-#include "Clock.h"
 
 #include <algorithm>
 #include <new>

@@ -1,9 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Names of the codes, and what is said of inputs that are not there.
+// Names of the codes, the statuses of inputs, and what is said of those that are not there.
 #include <dbc/status.h>
 
 #include <new>
+#include <utility>
 
 namespace dbc {
 
@@ -59,5 +60,29 @@ const Status &no_such_input(const std::string &model, int32_t input, int32_t inp
     return prefix(model) + "input " + std::to_string(input) + " " + of_whom;
   });
 }
+
+void InputStatuses::begin(int32_t inputs) {
+  if (failed_ > 0)
+    for (Status &s : of_)
+      s = Status();
+  failed_ = 0;
+  inputs_ = 0;
+  extend(inputs);
+}
+
+void InputStatuses::extend(int32_t inputs) {
+  if (of_.size() < static_cast<size_t>(inputs))
+    of_.resize(inputs);
+  inputs_ = inputs;
+}
+
+void InputStatuses::fail(int32_t input, Status status) {
+  if (!of_[input].ok())
+    return;
+  of_[input] = std::move(status);
+  ++failed_;
+}
+
+void InputStatuses::replace(int32_t input, Status status) { of_[input] = std::move(status); }
 
 } // namespace dbc

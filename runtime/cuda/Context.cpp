@@ -5,7 +5,6 @@
 #include <dbc/cuda/context.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <string>
@@ -549,9 +548,7 @@ Status Context::copy_to_host(void *to, const void *from, size_t bytes) {
 
 int64_t Context::wait_ns() {
   check(wait());
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return now_ns();
 }
 
 } // namespace dbc::cuda

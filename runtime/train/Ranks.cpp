@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "Ranks.h"
-#include "../core/Clock.h"
+#include <dbc/profile.h>
 
 #include <algorithm>
 #include <cstring>

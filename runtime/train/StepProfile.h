@@ -3,7 +3,6 @@
 // Where the time of a training goes, on one rank.
 #pragma once
 
-#include "../core/Clock.h"
 #include "Json.h"
 #include "Ranks.h"
 

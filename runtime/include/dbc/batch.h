@@ -93,7 +93,7 @@ public:
 
   const ModelInfo &info() const { return *info_; }
   /// Whether it was moved from.
-  bool empty() const { return tables_.empty(); }
+  bool empty() const;
   /// Number of the table of arguments.
   int32_t args() const { return static_cast<int32_t>(info_->datas.size()); }
   /// Column in args() of component number `component` (flatten order over all the arguments) of entry number
@@ -161,7 +161,8 @@ public:
   }
 
   // Lists of any depth, as they are read: open_list once for every level, push elements into the innermost,
-  // one by one, and close_list. `count` numbers are those of ONE element. One column at a time. The outermost open_list starts the row's list anew.
+  // one by one, and close_list. `count` numbers are those of ONE element. One column at a time. The outermost
+  // open_list starts the row's list anew.
   void open_list(int32_t table, int32_t row, int32_t column);
   void push_int(int32_t value); ///< Index, Int, Node
   void push_bool(bool value);

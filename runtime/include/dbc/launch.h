@@ -187,8 +187,7 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
   profile.bytes_written += rows * stage.cost.written;
   profile.gathers += rows * stage.cost.gathers;
   profile.operations += rows * stage.cost.operations;
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start = run.timed ? Clock::now() : Clock::time_point();
+  const int64_t start = run.timed ? now_ns() : 0;
   if (worker != kAllWorkers) {
     stage.compute(plan, {begin, end, 0, stage.tiles}, run.scratch<char>(worker, scratch));
   } else {
@@ -203,13 +202,10 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
     });
   }
   if (run.timed) {
-    const Clock::time_point end = Clock::now();
-    auto ns = [](Clock::duration time) {
-      return int64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
-    };
-    profile.ns += ns(end - start);
+    const int64_t end = now_ns();
+    profile.ns += end - start;
     if (run.log != nullptr)
-      run.log->add_time(number, ns(start.time_since_epoch()), ns(end.time_since_epoch()));
+      run.log->add_time(number, start, end);
   }
 }
 

@@ -82,8 +82,9 @@ struct ModelCode {
 /// nobody reads meanwhile. Moved from, it is as if it had never been made.
 class Model {
 public:
-  Model() = default;
-  Model(Model &&other) noexcept { *this = std::move(other); }
+  Model();
+  ~Model();
+  Model(Model &&other) noexcept;
   Model &operator=(Model &&other) noexcept;
 
   /// Fails with bad_weights if a parameter is not given, bad_call for another model's weights or a null

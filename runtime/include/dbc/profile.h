@@ -1,9 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // What runs did, stage by stage. Counted always; timed where the session was asked to.
+// Nothing is defined here: every model would compile it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -53,29 +53,14 @@ struct LaunchLog {
   bool compute = true; ///< false, on the CPU alone: nothing is computed, and results are undefined
 
   /// For generated code: a launch of a stage. Throws std::bad_alloc.
-  void add(int32_t stage, int32_t count) {
-    rows.resize(std::max(rows.size(), static_cast<size_t>(stage) + 1));
-    rows[stage].push_back(std::max(count, 0));
-  }
+  void add(int32_t stage, int32_t count);
   /// For generated code: when a launch of a stage ran, behind which so many were added. Throws
   /// std::bad_alloc.
-  void add_time(int32_t stage, int64_t begin, int64_t end, size_t behind = 0) {
-    spans.resize(std::max(spans.size(), static_cast<size_t>(stage) + 1));
-    spans[stage].resize(rows[stage].size());
-    spans[stage][rows[stage].size() - 1 - behind] = {begin, end - begin};
-  }
+  void add_time(int32_t stage, int64_t begin, int64_t end, size_t behind = 0);
   /// A sub-batch has been scheduled. Throws std::bad_alloc.
-  void add_sub_batch(int64_t begin, int64_t end) {
-    sub_batches.push_back({{begin, end - begin}, {}});
-    for (const std::vector<int32_t> &launches : rows)
-      sub_batches.back().first.push_back(launches.size());
-  }
+  void add_sub_batch(int64_t begin, int64_t end);
   /// Forgets what was written down.
-  void clear() {
-    rows.clear();
-    spans.clear();
-    sub_batches.clear();
-  }
+  void clear();
 };
 
 /// What the last run of an entry did, or several runs after `add`.
@@ -88,27 +73,10 @@ struct RunProfile {
   int64_t buffer_bytes = 0; ///< that values of a sub-batch took at most, without row numbers; 0 on a device
 
   /// Adds what another run of the same entry did; to an empty profile too.
-  void add(const RunProfile &other) {
-    stages.resize(other.stages.size());
-    for (size_t i = 0; i < stages.size(); ++i) {
-      StageProfile &stage = stages[i];
-      const StageProfile &more = other.stages[i];
-      stage.name = more.name;
-      stage.backward = more.backward;
-      stage.launches += more.launches;
-      stage.rows += more.rows;
-      stage.bytes_read += more.bytes_read;
-      stage.bytes_written += more.bytes_written;
-      stage.gathers += more.gathers;
-      stage.operations += more.operations;
-      stage.ns += more.ns;
-    }
-    schedule_ns += other.schedule_ns;
-    compute_ns += other.compute_ns;
-    nodes += other.nodes;
-    rounds += other.rounds;
-    buffer_bytes = std::max(buffer_bytes, other.buffer_bytes);
-  }
+  void add(const RunProfile &other);
 };
+
+/// Now, in nanoseconds of the steady clock.
+int64_t now_ns();
 
 } // namespace dbc

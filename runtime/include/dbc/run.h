@@ -24,24 +24,20 @@ namespace dbc {
 class SessionMemory {
 public:
   template <class Real> Real *buffer(int32_t number, size_t count) {
-    if (static_cast<size_t>(number) >= buffers_.size())
-      buffers_.resize(number + 1);
     sub_batch_bytes_ += count * sizeof(Real);
-    return buffers_[number].get<Real>(count);
+    return buffer_at(number).get<Real>(count);
   }
   template <class Real> Real *scratch(int32_t worker, size_t count) {
     return scratch_[worker].get<Real>(count);
   }
   /// Has scratch for so many workers, whose number does not change.
-  void serve(int32_t workers) {
-    if (scratch_.empty())
-      scratch_.resize(workers);
-  }
+  void serve(int32_t workers);
   /// Bytes of buffers that were asked for since begin_sub_batch().
   size_t sub_batch_bytes() const { return sub_batch_bytes_; }
   void begin_sub_batch() { sub_batch_bytes_ = 0; }
 
 private:
+  Scratch &buffer_at(int32_t number);
   std::vector<Scratch> buffers_, scratch_;
   size_t sub_batch_bytes_ = 0;
 };

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -61,7 +60,7 @@ private:
 
   const Batch &batch_;
   InputStatuses &statuses_;
-  std::mutex mutex_;
+  std::atomic_flag adding_ = ATOMIC_FLAG_INIT; ///< by one thread at a time; a mutex is much to compile
   std::atomic<bool> reported_{false};
   int64_t launch_ = 0; ///< 0: while scheduling, where failures come in order
   struct Origin {

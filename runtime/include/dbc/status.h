@@ -76,29 +76,13 @@ public:
     return *this;
   }
   /// `inputs` of them, all ok. May throw std::bad_alloc.
-  void begin(int32_t inputs) {
-    if (failed_ > 0)
-      for (Status &s : of_)
-        s = Status();
-    failed_ = 0;
-    inputs_ = 0;
-    extend(inputs);
-  }
-  /// More inputs, all ok.
-  void extend(int32_t inputs) {
-    if (of_.size() < static_cast<size_t>(inputs))
-      of_.resize(inputs);
-    inputs_ = inputs;
-  }
+  void begin(int32_t inputs);
+  /// More inputs, all ok. May throw std::bad_alloc.
+  void extend(int32_t inputs);
   /// The first failure of an input stays.
-  void fail(int32_t input, Status status) {
-    if (!of_[input].ok())
-      return;
-    of_[input] = std::move(status);
-    ++failed_;
-  }
+  void fail(int32_t input, Status status);
   /// Another failure of an input that has one.
-  void replace(int32_t input, Status status) { of_[input] = std::move(status); }
+  void replace(int32_t input, Status status);
   const Status &operator[](int32_t input) const { return of_[input]; }
   int32_t inputs() const { return inputs_; }
   int32_t failed() const { return failed_; }
