@@ -1,4 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Adding up and writing down what runs did, and the clock for it.
 #include <dbc/profile.h>
 
 #include <algorithm>

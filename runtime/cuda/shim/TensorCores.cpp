@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What tensor cores add up, on the CPU. Here and not in a header, as kernels are compiled without
-// optimisation by most tests, which spend most of their time in it.
+// What tensor cores add up, on the CPU. Here and not in a header, as most tests compile kernels without
+// optimisation, and run this most of the time.
 #include <dbc/cuda/ptx.h>
 
 namespace dbc::cuda::shim {
@@ -28,8 +28,8 @@ KTile k_tile_of_weights(Math math, const float *fragment, int32_t output) {
 }
 
 void add_as_tensor_cores(Math math, float &sum, const KTile &weights, const KTile &row) {
-  for (int32_t step = 0; step < 2;
-       ++step) { // an instruction has inputs 0, 1, 4, 5, ..; the next one 2, 3, ..
+  // An instruction has inputs 0, 1, 4, 5, ..; the next one 2, 3, 6, 7, ..
+  for (int32_t step = 0; step < 2; ++step) {
     double low = 0, high = 0;
     for (int32_t k = 2 * step; k < kKTile; k += k % 2 == 0 ? 1 : 3) {
       low += weights.low[k] * row.high[k] + weights.high[k] * row.low[k];
