@@ -99,6 +99,7 @@ private:
              std::vector<LineResult> &results);
   Status compute(CompiledRunner &runner, llvm::ArrayRef<size_t> inputs, std::vector<LineResult> &results);
   Status compareGradient(CompiledRunner &runner, const std::vector<size_t> &inputs, const std::string &how);
+  Status compareGradientBits(const std::vector<size_t> &inputs);
   std::string gradientDiffers(const CompiledRunner &runner, const std::vector<size_t> &inputs);
   std::vector<std::vector<double>> gradients(CompiledRunner &runner) const;
   std::vector<double> denseGradient(const Outputs &outputs, int32_t param) const;

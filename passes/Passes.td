@@ -601,7 +601,8 @@ def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
   let summary = "Map the loops of stages to the threads of a GPU's blocks";
   let description = [{
     A block of rows is one of threads. Its loops over rows that kernel-map-lanes left become `kernel.threads`: of a loop
-    nest of independent loops each element is an iteration, of other loops each row. Barriers stand where a thread reads
+    nest of independent loops each element is an iteration, of other loops each row. In a stage that adds rows up a thread has
+    all rows of its elements, in order. Barriers stand where a thread reads
     what another one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else
     the largest is global. Stages whose blocks are one M tile of the tensor cores may have large-M ones too: the attribute
     `large_m` of the function. The stages of the model itself, which run when it is made, stay as they are. Afterwards the

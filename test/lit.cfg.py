@@ -133,6 +133,7 @@ libraries = os.path.join(config.dbc_build_root, "runtime")
 flags = f"-std=c++17 -ffp-contract=off -fno-math-errno -fno-trapping-math {sanitize_flags}"
 models = os.path.join(config.dbc_source_root, "test", "models")
 examples = os.path.join(config.dbc_source_root, "examples")
+property = os.path.join(config.dbc_source_root, "test", "property")
 # Models that together have every operation and every form of kernels that the whole set has.
 SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 
@@ -140,6 +141,10 @@ SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 SETS = {
     "shimmodels": (" ".join(f"{models}/{name}.dyn" for name in SCHEMES), f"{models}/*.dyn"),
     "gradientmodels": (f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {examples}/tree_lstm/*.dyn", f"{models}/*.dyn {examples}/*/*.dyn"),
+    "cudagradients": (
+        " ".join(f"{property}/{name}.dyn" for name in ("computed_lookups", "dropout", "input_gradients", "shared_failures", "sparse_gradients", "stored_gradients")),
+        f"{property}/*.dyn",
+    ),
     "cudamodels": ("[0-9][05]_*", "*"),
     "cudaways": ("[0-9]5_*", "*"),
     "lspmodels": (f"{examples}/tree_lstm/*.dyn {models}/2[14]_*.dyn {models}/37_*.dyn", f"{examples}/*/*.dyn {models}/*.dyn"),
@@ -160,6 +165,7 @@ NUMBERS = {
     "cudainputs": (3, 10, 3),  # inputs of a model on a device
     "cudaseeds": (1, 3, 1),  # interleavings on a device
     "cudaprograms": (20, 40, 8),  # programs on a device
+    "cudagradientprograms": (4, 40, 2),  # programs with gradients there
 }
 
 

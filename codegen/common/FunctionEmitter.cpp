@@ -81,6 +81,8 @@ Expr FunctionEmitter::define(Operation *op) {
     return call("math::" + dyn::stringifyFunctionKind(function.getKind()).str(), {use(function.getX()).text});
   if (auto order = dyn_cast<kernel::OrderOp>(op))
     return orderedRow(order);
+  if (auto dropout = dyn_cast<kernel::DropoutOp>(op))
+    return this->dropout(dropout);
   if (std::optional<Expr> known = hostExpression(op))
     return *known;
   if (auto e = arithmetic(op, model_.f64(), [this](Value value) { return use(value); }))
@@ -138,6 +140,17 @@ Expr FunctionEmitter::load(kernel::LoadOp op) {
   if (model_.f64() && array.pointee == "float")
     return converted("real", number);
   return number;
+}
+
+Expr FunctionEmitter::dropout(kernel::DropoutOp op) {
+  std::vector<std::string> arguments = {use(op.getX()).text, literal(op.getRate(), model_.f64()),
+                                        use(op.getElement()).text,
+                                        "0x" + llvm::utohexstr(op.getPlace(), /*LowerCase=*/true) + "U"};
+  if (op.getInput())
+    arguments.push_back(use(op.getInput()).text);
+  for (Value key : op.getKeys())
+    arguments.push_back(use(key).text);
+  return call(dropoutSource() + (op.getInput() ? ".in_input" : ".in_run"), arguments);
 }
 
 //===-- Statements --------------------------------------------------------------------------------------===//

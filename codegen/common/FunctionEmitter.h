@@ -53,6 +53,8 @@ protected:
   /// Declares it; "": it is a parameter.
   virtual std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) = 0;
   virtual Expr orderedRow(kernel::OrderOp op) = 0;
+  /// What a run drops, as dbc::Dropout.
+  virtual std::string dropoutSource() = 0;
   /// An expression of what only the host knows; nothing where `op` is none.
   virtual std::optional<Expr> hostExpression(mlir::Operation *) { return std::nullopt; }
   /// All of it, with what is between its braces.
@@ -94,6 +96,7 @@ protected:
   Expr use(mlir::Value value);
   Expr define(mlir::Operation *op);
   Expr load(kernel::LoadOp op);
+  Expr dropout(kernel::DropoutOp op);
   Expr element(llvm::StringRef array, mlir::ValueRange indices);
   Expr localElement(mlir::Value local, mlir::ValueRange indices);
 

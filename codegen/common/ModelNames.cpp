@@ -182,6 +182,55 @@ std::string Program::rows(kernel::IndexSetOp indexSet) const {
   return nameOf(indexSet) + (isOnlyCounted(indexSet) ? "" : ".rows()");
 }
 
+kernel::GradientOp Program::gradientIn(StringRef buffer) const {
+  auto found = find_if(gradients, [&](kernel::GradientOp each) { return each.getBuffer() == buffer; });
+  return found == gradients.end() ? kernel::GradientOp() : *found;
+}
+
+/// The first of the operations of a kind, before the run and in it, for which `holds`.
+template <class Op, class Holds> static Op firstOf(const Program &program, bool onlyInRun, Holds holds) {
+  Op found;
+  auto visit = [&](Op op) {
+    if (!holds(op))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  };
+  if (kernel::ScheduleOp schedule = program.schedule; schedule && !onlyInRun)
+    schedule.walk(visit);
+  if (kernel::RunOp run = program.run; run && !found)
+    run.walk(visit);
+  return found;
+}
+
+kernel::TransposeOp Program::transposeOf(kernel::IndexSetOp indexSet) const {
+  return firstOf<kernel::TransposeOp>(*this, /*onlyInRun=*/false, [&](kernel::TransposeOp op) {
+    return op.getIndexSet() == indexSet.getSymName();
+  });
+}
+
+kernel::DistinctOp Program::distinctInRun(kernel::IndexSetOp indexSet) const {
+  return firstOf<kernel::DistinctOp>(*this, /*onlyInRun=*/true, [&](kernel::DistinctOp op) {
+    return op.getIndexSet() == indexSet.getSymName();
+  });
+}
+
+kernel::DistinctOp Program::filledInRun(kernel::IndexSetOp indexSet, StringRef array) const {
+  return firstOf<kernel::DistinctOp>(*this, /*onlyInRun=*/true, [&](kernel::DistinctOp op) {
+    for (auto [from, rows] :
+         zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getRows().getAsValueRange<StringAttr>()))
+      if (from.getValue() == indexSet.getSymName() && rows == array)
+        return true;
+    return false;
+  });
+}
+
+int Program::inputGradientIn(StringRef buffer) const {
+  auto found =
+      find_if(inputGradients, [&](kernel::InputGradientOp each) { return each.getBuffer() == buffer; });
+  return found == inputGradients.end() ? -1 : static_cast<int>(found - inputGradients.begin());
+}
+
 InputGradient::InputGradient(const ModelNames &model, const Program &program, kernel::InputGradientOp op) {
   const Array array = model.array(program, op.getArray());
   shape = array.extents;

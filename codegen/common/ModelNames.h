@@ -162,8 +162,17 @@ struct Program {
   /// The number of a relation among the program's.
   int relationNumber(kernel::RelationOp relation) const;
   kernel::IndexSetOp parent(kernel::IndexSetOp indexSet) const;
+  /// What makes an index set of kind `transpose`; null for others.
+  kernel::TransposeOp transposeOf(kernel::IndexSetOp indexSet) const;
+  /// What makes an index set of kind `distinct`, or fills an index array, in the course of a run; null: none.
+  kernel::DistinctOp distinctInRun(kernel::IndexSetOp indexSet) const;
+  kernel::DistinctOp filledInRun(kernel::IndexSetOp indexSet, llvm::StringRef array) const;
   /// C++ for the TimeSteps of an index set.
   std::string timeSteps(kernel::IndexSetOp indexSet) const;
+  /// What says of which parameter a buffer holds the gradient; null: of none.
+  kernel::GradientOp gradientIn(llvm::StringRef buffer) const;
+  /// The position of the field or argument whose gradient a buffer holds in `inputGradients`; -1: none.
+  int inputGradientIn(llvm::StringRef buffer) const;
   /// Whether the program gives gradients, of parameters, fields or arguments.
   bool isDifferentiated() const { return !gradients.empty() || !inputGradients.empty(); }
   /// Whether a plan knows how many rows an index set has, and nothing else: there are no index arrays.

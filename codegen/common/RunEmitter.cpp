@@ -13,34 +13,13 @@ std::string RunEmitter::member(kernel::BufferOp buffer) {
 }
 
 std::string RunEmitter::sizeOf(kernel::BufferOp buffer) {
-  int64_t stride = strideOf(buffer);
-  std::string count = program_.rows(program_.find<kernel::IndexSetOp>(buffer.getIndexSet()));
-  if (buffer.getLive())
-    count = program_.window(buffer.getIndexSet(), *buffer.getLive()).name + ".rows()";
-  std::string rows = "size_t(" + count + ")";
-  return stride == 1 ? rows : rows + " * " + std::to_string(stride);
+  return elementsOf(program_, buffer, strideOf(buffer));
 }
 
-/// Buffers that share memory take what the longest needs.
-RunEmitter::SharedMemory RunEmitter::sharedMemory(const Storage &storage) {
-  Array first = model_.array(program_, kernel::BufferOp(storage.buffers.front()).getSymName());
-  bool oneType = llvm::all_of(storage.buffers, [&](kernel::BufferOp buffer) {
-    return model_.array(program_, buffer.getSymName()).pointee == first.pointee;
-  });
-  SharedMemory shared{
-      "shared" + std::to_string(storage.number), oneType ? first.pointee : "unsigned char", "", {}};
-  std::vector<std::string> sizes;
-  for (kernel::BufferOp buffer : storage.buffers) {
-    Array array = model_.array(program_, buffer.getSymName());
-    std::string size = sizeOf(buffer) + (oneType ? "" : " * sizeof(" + array.pointee + ")");
-    if (!is_contained(sizes, size))
-      sizes.push_back(size);
-    shared.members.push_back(
-        member(buffer) + " = " +
-        (oneType ? shared.name : "reinterpret_cast<" + array.pointee + " *>(" + shared.name + ")") + ";");
-  }
-  shared.size = sizes.size() == 1 ? sizes[0] : "std::max({" + commas(sizes) + "})";
-  return shared;
+SharedMemory RunEmitter::sharedMemory(const Storage &storage) {
+  return codegen::sharedMemory(
+      model_, program_, storage, [&](kernel::BufferOp buffer) { return strideOf(buffer); },
+      [&](kernel::BufferOp buffer) { return member(buffer); });
 }
 
 /// The time steps of an index set that the open loops stand at, first and behind the last; empty strings
@@ -142,8 +121,10 @@ void RunEmitter::launch(kernel::LaunchOp launch, const std::string &outerTimeSte
                         timeSteps + ".end(" + timeStep + ")"}) +
                 ");");
     });
-  if (order && order.getMasked())
+  if (order && order.getMasked()) {
     out_.line(program_.nameOf(order) + ".select(" + program_.timeSteps(indexSet) + ");");
+    selected(order);
+  }
   std::vector<std::string> arguments = {std::to_string(number), begin, end};
   if (!worker_.empty())
     arguments.push_back(worker_);
@@ -233,6 +214,34 @@ void RunEmitter::countElements(kernel::LaunchOp launch) {
                       each.getGathered() ? "1" : "0", "[&](int32_t row) { return " + length + "; }"}) +
               ");");
   }
+}
+
+/// Of a sparse one room for the rows that are looked up; of a field or argument for a value for each that it
+/// has in the batch.
+std::string RunEmitter::gradientRoom(kernel::BufferOp buffer) {
+  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
+  if (kernel::GradientOp gradient = program_.gradientIn(buffer.getSymName())) {
+    const Param &param = *model_.param(gradient.getParam());
+    const std::string number = std::to_string(param.number);
+    if (indexSet.getKind() != kernel::IndexSetKind::Distinct)
+      return "run.out.gradient<real>(" + commas({number, std::to_string(param.size())}) + ")";
+    return "run.out.sparse_gradient<real>(" +
+           commas({number, program_.nameOf(indexSet) + "[0]", program_.rows(indexSet),
+                   std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
+           ")";
+  }
+  const int number = program_.inputGradientIn(buffer.getSymName());
+  if (number < 0)
+    return "";
+  const InputGradient input(model_, program_, program_.inputGradients[number]);
+  const bool isField = input.data >= 0;
+  const std::string data = std::to_string(input.data), column = std::to_string(input.column);
+  return "run.out.input_gradient<real>(" +
+         commas({std::to_string(number),
+                 isField ? "run.batch.column(" + commas({data, column}) + ")" : "run.arg(" + column + ")",
+                 isField ? "run.batch.rows(" + data + ")" : "run.batch.inputs()", program_.rows(indexSet),
+                 std::to_string(input.width)}) +
+         ")";
 }
 
 void RunEmitter::give(kernel::OutputOp output, const std::string &values) {

@@ -4,6 +4,7 @@
 // a device (cuda/DeviceComputeEmitter.cpp) have in common.
 #pragma once
 
+#include "codegen/common/BufferMemory.h"
 #include "codegen/common/ModelNames.h"
 #include "codegen/common/Writer.h"
 #include "llvm/ADT/StringMap.h"
@@ -21,12 +22,6 @@ protected:
   TimeSteps openTimeSteps(kernel::IndexSetOp indexSet);
   void eachTimeStep(kernel::IndexSetOp indexSet,
                     llvm::function_ref<void(const std::string &timeSteps, const std::string &timeStep)> body);
-  /// Memory that buffers share: what its pointer is called, its C++ type, elements, and the lines that set
-  /// the members to it. Of one buffer only the type and the elements matter.
-  struct SharedMemory {
-    std::string name, type, size;
-    std::vector<std::string> members;
-  };
   SharedMemory sharedMemory(const Storage &storage);
   void block(mlir::Block &ops, const std::string &outerTimeStep) {
     for (mlir::Operation &op : ops)
@@ -44,6 +39,8 @@ protected:
   std::string sizeOf(kernel::BufferOp buffer);
   /// Adds the elements of lists that stages have read to the profile.
   void countElements();
+  /// Makes room in the results for the gradient that a buffer holds, in C++; "" where it holds none.
+  std::string gradientRoom(kernel::BufferOp buffer);
   /// Copies rows, which lie at `values`, where the results are.
   void give(kernel::OutputOp output, const std::string &values);
 
@@ -59,9 +56,11 @@ protected:
   virtual void rest(mlir::Operation &, const std::string & /*timeSteps*/) {}
   /// Which rows are active: those for which a `while` goes on.
   virtual void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) = 0;
+  /// Behind the choice of the rows that an order, of kind `by_input`, has now.
+  virtual void selected(kernel::IndexSetOp) {}
   /// Rows, and lists of them, by numbers that are computed: for gradients.
-  virtual void collectRows(kernel::DistinctOp) { llvm_unreachable("gradients are computed on the CPU"); }
-  virtual void listRows(kernel::TransposeOp) { llvm_unreachable("gradients are computed on the CPU"); }
+  virtual void collectRows(kernel::DistinctOp op) = 0;
+  virtual void listRows(kernel::TransposeOp op) = 0;
 
   const ModelNames &model_;
   const Program &program_;

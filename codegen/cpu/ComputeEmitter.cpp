@@ -1,9 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // `void Plan::compute(dbc::Run &run)`.
+#include "codegen/common/RowLists.h"
 #include "codegen/common/RunEmitter.h"
 #include "codegen/cpu/Emitters.h"
-#include <functional>
 
 using namespace llvm;
 using namespace mlir;
@@ -19,14 +19,13 @@ public:
 
 private:
   void memory();
-  void gradient(kernel::BufferOp buffer, const Param &param);
-  void inputGradient(kernel::BufferOp buffer, size_t number);
+  void gradient(kernel::BufferOp buffer) { out_.line(member(buffer) + " = " + gradientRoom(buffer) + ";"); }
   std::string work(Operation &loop);
   void outputs();
   void concurrent(Block &loops) override;
   void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
   void collectRows(kernel::DistinctOp op) override;
-  void listRows(kernel::TransposeOp op) override { emitTranspose(model_, program_, op, out_); }
+  void listRows(kernel::TransposeOp op) override;
 };
 
 } // namespace
@@ -64,28 +63,17 @@ void ComputeEmitter::memory() {
   for (const Program::Window &window : program_.windows)
     out_.line(window.name + ".begin(" +
               commas({program_.timeSteps(window.indexSet), std::to_string(window.live)}) + ");");
-  llvm::StringMap<const Param *> gradients; // by buffer
-  for (kernel::GradientOp gradient : program_.gradients)
-    gradients[gradient.getBuffer()] = model_.param(gradient.getParam());
-  llvm::StringMap<size_t> inputGradients;
-  for (auto [number, gradient] : llvm::enumerate(program_.inputGradients))
-    inputGradients[kernel::InputGradientOp(gradient).getBuffer()] = number;
   llvm::StringSet<> madeInRun; // index sets
   if (kernel::RunOp run = program_.run)
     run.walk([&](kernel::DistinctOp op) { madeInRun.insert(op.getIndexSet()); });
-  std::vector<std::function<void()>> wanted; // lines for gradients
+  std::vector<kernel::BufferOp> wanted; // of gradients
   for (const Storage &storage : program_.storages) {
     if (storage.ofModel)
       continue;
     kernel::BufferOp first = storage.buffers.front();
-    if (auto input = inputGradients.find(first.getSymName()); input != inputGradients.end()) {
-      wanted.push_back([this, first, number = input->second] { inputGradient(first, number); });
-      continue;
-    }
-    if (const Param *param = gradients.lookup(first.getSymName())) {
-      if (madeInRun.contains(first.getIndexSet()))
-        continue; // how many rows there are is not known yet
-      wanted.push_back([this, first, param] { gradient(first, *param); });
+    if (program_.gradientIn(first.getSymName()) || program_.inputGradientIn(first.getSymName()) >= 0) {
+      if (!madeInRun.contains(first.getIndexSet())) // else how many rows there are is not known yet
+        wanted.push_back(first);
       continue;
     }
     SharedMemory shared = sharedMemory(storage);
@@ -102,48 +90,24 @@ void ComputeEmitter::memory() {
   if (wanted.empty())
     return;
   out_.open("if (run.gradients)");
-  for (const auto &line : wanted)
-    line();
+  for (kernel::BufferOp buffer : wanted)
+    gradient(buffer);
   out_.close();
 }
 
 /// The rows of a table that are looked up, and what has as many.
 void ComputeEmitter::collectRows(kernel::DistinctOp op) {
-  emitDistinct(model_, program_, op, out_);
+  emitDistinct(
+      program_, op, [&](kernel::BufferOp numbers) { return member(numbers); }, out_);
   for (kernel::GradientOp each : program_.gradients)
     if (auto buffer = program_.find<kernel::BufferOp>(each.getBuffer());
         buffer.getIndexSetAttr() == op.getIndexSetAttr())
-      gradient(buffer, *model_.param(each.getParam()));
+      gradient(buffer);
 }
 
-/// Where the gradient of a parameter lies in the results; of a sparse one the rows that are looked up.
-void ComputeEmitter::gradient(kernel::BufferOp buffer, const Param &param) {
-  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
-  const std::string number = std::to_string(param.number);
-  if (indexSet.getKind() != kernel::IndexSetKind::Distinct) {
-    out_.line(member(buffer) + " = run.out.gradient<real>(" + commas({number, std::to_string(param.size())}) +
-              ");");
-    return;
-  }
-  const std::string rows = program_.nameOf(indexSet);
-  out_.line(member(buffer) + " = run.out.sparse_gradient<real>(" +
-            commas({number, rows + "[0]", program_.rows(indexSet),
-                    std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
-            ");");
-}
-
-/// Where the gradient of a field or argument lies in the results: a value for each that it has in the batch.
-void ComputeEmitter::inputGradient(kernel::BufferOp buffer, size_t number) {
-  const InputGradient input(model_, program_, program_.inputGradients[number]);
-  const bool isField = input.data >= 0;
-  const std::string data = std::to_string(input.data), column = std::to_string(input.column);
-  out_.line(member(buffer) + " = run.out.input_gradient<real>(" +
-            commas({std::to_string(number),
-                    isField ? "run.batch.column(" + commas({data, column}) + ")" : "run.arg(" + column + ")",
-                    isField ? "run.batch.rows(" + data + ")" : "run.batch.inputs()",
-                    program_.rows(program_.find<kernel::IndexSetOp>(buffer.getIndexSet())),
-                    std::to_string(input.width)}) +
-            ");");
+void ComputeEmitter::listRows(kernel::TransposeOp op) {
+  emitTranspose(
+      program_, op, [&](kernel::BufferOp numbers) { return member(numbers); }, out_);
 }
 
 void ComputeEmitter::mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) {

@@ -100,8 +100,6 @@ std::optional<Expr> CpuFunctionEmitter::hostExpression(Operation *op) {
     return call(program_.nameOf(program_.find<kernel::GroupOp>(called.getGroup())) + ".called",
                 {std::to_string(called.getCell()), "{" + keys + "}"});
   }
-  if (auto dropout = dyn_cast<kernel::DropoutOp>(op))
-    return this->dropout(dropout);
   if (auto window = dyn_cast<kernel::WindowOp>(op))
     return call(
         "plan." +
@@ -110,17 +108,6 @@ std::optional<Expr> CpuFunctionEmitter::hostExpression(Operation *op) {
             ".first",
         {std::to_string(window.getAgo())});
   return std::nullopt;
-}
-
-Expr CpuFunctionEmitter::dropout(kernel::DropoutOp op) {
-  std::vector<std::string> arguments = {use(op.getX()).text, literal(op.getRate(), model_.f64()),
-                                        use(op.getElement()).text,
-                                        "0x" + llvm::utohexstr(op.getPlace(), /*LowerCase=*/true) + "U"};
-  if (op.getInput())
-    arguments.push_back(use(op.getInput()).text);
-  for (Value key : op.getKeys())
-    arguments.push_back(use(key).text);
-  return call(op.getInput() ? "plan.dropout.in_input" : "plan.dropout.in_run", arguments);
 }
 
 void CpuFunctionEmitter::emitBlocks(kernel::BlocksOp op) {

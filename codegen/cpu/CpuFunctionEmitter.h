@@ -25,7 +25,7 @@ private:
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
   std::optional<Expr> hostExpression(mlir::Operation *op) override;
-  Expr dropout(kernel::DropoutOp op);
+  std::string dropoutSource() override { return "plan.dropout"; }
   void emitBlocks(kernel::BlocksOp op) override;
 
   // ProductEmitter.cpp

@@ -23,9 +23,6 @@ llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program,
                                 const DeviceCode *device, Writer &out);
 /// `void Plan::schedule(dbc::Run &run)`
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out);
-/// Which rows an index set has, and which a list: in the schedule, or in a run where numbers are computed.
-void emitDistinct(const ModelNames &model, const Program &program, kernel::DistinctOp op, Writer &out);
-void emitTranspose(const ModelNames &model, const Program &program, kernel::TransposeOp op, Writer &out);
 /// `void Plan::compute(dbc::Run &run)`
 void emitCompute(const ModelNames &model, const Program &program, Writer &out);
 /// Where a field's or argument's array lies in the batch: "run.batch.column(0, 2).i32".

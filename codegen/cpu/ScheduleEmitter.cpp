@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // `void Plan::schedule(dbc::Run &run)`: calls structure functions in order.
+#include "codegen/common/RowLists.h"
 #include "codegen/cpu/Emitters.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -134,57 +135,6 @@ static void emitTimeSteps(const Program &program, kernel::TimeStepsOp op, Writer
            std::to_string(program.indexArray(indexSet, "step")) + ");");
 }
 
-/// The numbers of an index array.
-static std::string indexArrayText(const Program &program, kernel::IndexSetOp indexSet, StringRef array) {
-  return program.nameOf(indexSet) + "[" + std::to_string(program.indexArray(indexSet, array)) + "]";
-}
-
-void emitDistinct(const ModelNames &model, const Program &program, kernel::DistinctOp op, Writer &out) {
-  std::string name = program.nameOf(program.find<kernel::IndexSetOp>(op.getIndexSet()));
-  for (auto [symbol, array] :
-       zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getIndexArrays().getAsValueRange<StringAttr>())) {
-    auto from = program.find<kernel::IndexSetOp>(symbol.getValue());
-    out.line(name + ".add(" + commas({indexArrayText(program, from, array), program.rows(from)}) + ");");
-  }
-  for (Attribute each : op.getNumbersAttr() ? op.getNumbersAttr().getValue() : ArrayRef<Attribute>()) {
-    auto numbers = program.find<kernel::BufferOp>(cast<FlatSymbolRefAttr>(each).getValue());
-    auto from = program.find<kernel::IndexSetOp>(numbers.getIndexSet());
-    out.line(name + ".add(" +
-             commas({model.array(program, numbers.getSymName()).member, program.rows(from)}) + ");");
-  }
-  if (std::optional<llvm::ArrayRef<int32_t>> always = op.getAlways()) {
-    std::vector<std::string> numbers;
-    for (int32_t number : *always)
-      numbers.push_back(std::to_string(number));
-    out.line("static constexpr int32_t always_" + name + "[] = {" + llvm::join(numbers, ", ") + "};");
-    out.line(name + ".add(" + commas({"always_" + name, std::to_string(always->size())}) + ");");
-  }
-  out.line(name + ".sort();");
-  for (auto [symbol, array, rows] :
-       zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getIndexArrays().getAsValueRange<StringAttr>(),
-           op.getRows().getAsValueRange<StringAttr>())) {
-    auto from = program.find<kernel::IndexSetOp>(symbol.getValue());
-    out.line(
-        name + ".rows_of(" +
-        commas({indexArrayText(program, from, array), program.rows(from),
-                program.nameOf(from) + ".array(" + std::to_string(program.indexArray(from, rows)) + ")"}) +
-        ");");
-  }
-}
-
-void emitTranspose(const ModelNames &model, const Program &program, kernel::TransposeOp op, Writer &out) {
-  auto from = program.find<kernel::IndexSetOp>(op.getFrom()),
-       to = program.find<kernel::IndexSetOp>(op.getTo());
-  std::vector<std::string> arguments = {program.nameOf(program.find<kernel::IndexSetOp>(op.getIndexSet())),
-                                        op.getNumbers() ? model.array(program, *op.getNumbers()).member
-                                                        : indexArrayText(program, from, *op.getIndexArray()),
-                                        program.rows(from),
-                                        op.getNumbers() ? program.nameOf(to) : program.rows(to)};
-  if (std::optional<StringRef> order = op.getOrder())
-    arguments.push_back("&" + program.nameOf(program.find<kernel::IndexSetOp>(*order)));
-  out.line("dbc::transpose(" + commas(arguments) + ");");
-}
-
 static void emitSortByInput(const Program &program, kernel::SortByInputOp op, Writer &out) {
   auto order = program.find<kernel::IndexSetOp>(op.getIndexSet());
   std::vector<std::string> toOwner;
@@ -202,6 +152,9 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
   emitBegin(model, program, out);
   kernel::ScheduleOp schedule = program.schedule;
   auto function = [&](StringRef symbol) { return program.find<kernel::FuncOp>(symbol); };
+  const NumbersOf inNoRun = [](kernel::BufferOp) -> std::string {
+    llvm_unreachable("nothing is computed yet");
+  };
   if (schedule)
     for (Operation &op : schedule.getBody().front()) {
       out.blank();
@@ -226,11 +179,11 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             emitStop(out);
           })
           .Case<kernel::TransposeOp>(
-              [&](kernel::TransposeOp transpose) { emitTranspose(model, program, transpose, out); })
+              [&](kernel::TransposeOp transpose) { emitTranspose(program, transpose, inNoRun, out); })
           .Case<kernel::SortByInputOp>(
               [&](kernel::SortByInputOp sort) { emitSortByInput(program, sort, out); })
           .Case<kernel::DistinctOp>(
-              [&](kernel::DistinctOp distinct) { emitDistinct(model, program, distinct, out); })
+              [&](kernel::DistinctOp distinct) { emitDistinct(program, distinct, inNoRun, out); })
           .Case<kernel::TimeStepsOp>(
               [&](kernel::TimeStepsOp timeSteps) { emitTimeSteps(program, timeSteps, out); });
     }

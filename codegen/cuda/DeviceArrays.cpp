@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/DeviceArrays.h"
 #include "codegen/common/Writer.h"
+#include "ir/Kernel/LargeM.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -22,6 +23,7 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
       list.push_back(symbol.str());
   };
   buffers = program.buffers;
+  drops = program.drops;
   for (kernel::FuncOp func : program.stages)
     func.walk([&](Operation *op) {
       if (auto load = dyn_cast<kernel::LoadOp>(op)) {
@@ -141,6 +143,8 @@ std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
     add("int32_t *", "counters", "of block groups in persistent kernels");
   if (blas)
     add("dbc::cuda::Blas *", "blas", "the library of products; the host's");
+  if (drops)
+    add("dbc::Dropout", "dropout", "what the run drops");
   add("dbc::cuda::Errors", "errors", "what kernels find wrong");
   add("dbc::cuda::BlockScratch", "scratch", "of blocks of threads");
   return members;
@@ -173,10 +177,20 @@ std::string DeviceArrays::order(kernel::IndexSetOp indexSet) const {
   return "";
 }
 
+StageBlocks stageBlocks(kernel::FuncOp stage) {
+  StageBlocks found;
+  stage.walk([&](kernel::BlocksOp blocks) { found.rows = blocks.getSize(); });
+  found.tiles = stage.getTiles().value_or(1);
+  if (stage.getLargeM())
+    found.largeMShares = divideCeil(found.tiles, kernel::largeMTiles(stage));
+  return found;
+}
+
 int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef symbol) {
   int64_t size = model.array(program, symbol).rowSize();
   auto buffer = program.find<kernel::BufferOp>(symbol);
-  if (!buffer || size < 16 || !scalarOf(buffer.getType()).isF32() ||
+  if (!buffer || size < 16 || program.gradientIn(symbol) || program.inputGradientIn(symbol) >= 0 ||
+      !scalarOf(buffer.getType()).isF32() ||
       program.find<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() == kernel::IndexSetKind::Model)
     return size;
   return (size + 3) / 4 * 4;

@@ -50,6 +50,7 @@ public:
   bool isSynced(llvm::StringRef buffer) const;
   bool graph = false; ///< whether all launches may be one graph
   bool blas = false;  ///< whether cuBLAS computes a product
+  bool drops = false; ///< whether a kernel has a dropout
 
   /// A member of the struct `Arrays`.
   struct Member {
@@ -78,6 +79,12 @@ inline std::string columnType(const Array &array) { return "dbc::cuda::Column<" 
 /// Elements from row to row of an array in a device's memory. Rows of buffers that are long enough for
 /// products begin at multiples of 16 bytes.
 int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);
+/// How the rows of a stage are mapped to blocks of threads.
+struct StageBlocks {
+  int64_t rows = 1, tiles = 1; ///< of a block at once; of the stage
+  int64_t largeMShares = 0; ///< blocks that share the tiles of the same rows in large-M tiles; 0: it has none
+};
+StageBlocks stageBlocks(kernel::FuncOp stage);
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
 /// Bytes of the counters of a persistent kernel, as dbc/cuda/arrays.h has them.

@@ -2,11 +2,12 @@
 //
 // `dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)`: copies and launches; and
 // `finish_on`: results, and what went wrong.
+#include "codegen/common/FunctionEmitter.h"
 #include "codegen/common/Order.h"
+#include "codegen/common/RowLists.h"
 #include "codegen/common/RunEmitter.h"
-#include "codegen/cuda/DeviceMemory.h"
+#include "codegen/cuda/DeviceRegions.h"
 #include "codegen/cuda/Emitters.h"
-#include "codegen/cuda/KernelEmitter.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -17,31 +18,29 @@ namespace {
 
 class DeviceComputeEmitter : public RunEmitter {
 public:
-  /// `kernels` is null where only the regions are asked for.
-  DeviceComputeEmitter(const ModelNames &model, const Program &program, const DeviceKernels *kernels,
+  DeviceComputeEmitter(const ModelNames &model, const Program &program, const DeviceKernels &kernels,
                        Writer &out)
       : RunEmitter(model, program, out), kernels_(kernels), arrays_(model, program) {}
   void emitAll();
-  std::vector<DeviceRegion> regions();
 
 private:
   void stages();
-  void findScratch();
   void report();
   void emit();
   void finish();
   void keepResult(kernel::OutputOp output);
   void constants();
   void distribute();
-  bool isSynced(const Storage &storage);
   size_t distributedNumber(kernel::FuncOp stage);
   void begin();
-  DeviceRegion fieldRegion(const std::string &symbol);
-  DeviceRegion rowsRegion(const Storage &storage);
-  DeviceRegion scratchRegion();
-  std::string activeOf(kernel::IndexSetOp indexSet);
   std::string member(kernel::BufferOp buffer) override { return "arrays." + RunEmitter::member(buffer); }
   void concurrent(Block &loops) override { block(loops, ""); }
+  void selected(kernel::IndexSetOp order) override;
+  void collectRows(kernel::DistinctOp op) override;
+  void listRows(kernel::TransposeOp op) override;
+  std::string fetch(kernel::BufferOp numbers);
+  void put(kernel::IndexSetOp indexSet, StringRef name);
+  void gradients();
   std::string launchedPrefix(Operation &loop, const std::string &timeSteps) override;
   void rest(Operation &loop, const std::string &timeSteps) override;
   void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
@@ -49,32 +48,14 @@ private:
     return deviceRowSize(model_, program_, buffer.getSymName());
   }
 
-  const DeviceKernels *kernels_;
+  const DeviceKernels &kernels_;
   DeviceArrays arrays_;
-  int64_t scratch_ = 0;
-  std::vector<MemoryPlan::Term> scratchBlocks_; ///< of each stage that has scratch in global memory
+  DeviceRegions regions_{model_, program_, arrays_, locals_};
   /// Loops that may be one launch: their stages, and how many time steps are launched one by one.
   std::map<Operation *, std::pair<std::string, std::string>> loops_;
-  llvm::DenseMap<Operation *, std::string> active_;
 };
 
 } // namespace
-
-/// What a block of threads needs at most of scratch in global memory, and how many blocks there are.
-void DeviceComputeEmitter::findScratch() {
-  for (kernel::FuncOp stage : program_.stages) {
-    if (kernel::gemmOf(stage))
-      continue;
-    KernelEmitter emitter(model_, program_, arrays_, stage);
-    if (emitter.blockScratch() == 0)
-      continue;
-    scratch_ = std::max(scratch_, emitter.blockScratch());
-    scratchBlocks_.push_back(
-        {"blocks", stage.getIndexSet()->str(), 0, -1, emitter.rows(), emitter.tiles(), kScratchBlocks});
-  }
-  for (MemoryPlan::Term &blocks : scratchBlocks_)
-    blocks.bytes = scratch_;
-}
 
 /// The table of stages.
 void DeviceComputeEmitter::stages() {
@@ -89,11 +70,11 @@ void DeviceComputeEmitter::stages() {
     out_.line(
         "    {" +
         commas({quoted(stage.getStageName()),
-                kernels_->function(program_, stage, launchOf(program_.nameOf(stage))),
+                kernels_.function(program_, stage, launchOf(program_.nameOf(stage))),
                 std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
                 std::to_string(stage.getGathers().value_or(0)),
                 std::to_string(stage.getOperations().value_or(0))}) +
-        (arrays_.graph ? ", " + kernels_->function(program_, stage, recordOf(program_.nameOf(stage))) : "") +
+        (arrays_.graph ? ", " + kernels_.function(program_, stage, recordOf(program_.nameOf(stage))) : "") +
         "},");
   }
   out_.line("};");
@@ -167,180 +148,6 @@ void DeviceComputeEmitter::constants() {
     }
 }
 
-/// A field's or argument's array: the rows of the sub-batch's inputs.
-DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
-  Array array = model_.array(program_, symbol);
-  const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
-  DeviceRegion region{"input", array.member, "", array.member, "", {}, {}};
-  std::string view, rows, column;
-  kernel::FieldArray which;
-  int64_t level = 0;
-  if (auto argument = program_.find<kernel::ArgumentOp>(symbol)) {
-    which = argument.getArray();
-    level = argument.getLevel().value_or(0);
-    column = argument.getName().str();
-    view = "run.arg(" + std::to_string(argument.getComponent()) + ")";
-    rows = "run.range";
-    region.terms.push_back({"inputs", "", bytes});
-  } else {
-    auto field = program_.find<kernel::FieldOp>(symbol);
-    which = field.getArray();
-    level = field.getLevel().value_or(0);
-    column = field.getData().str() + "." + field.getName().str();
-    std::string table = std::to_string(model_.data(field.getData()).number);
-    view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
-    rows = "run.batch.rows(" + table + ", run.range)";
-    region.terms.push_back({"nodes", field.getData().str(), bytes});
-  }
-  if (which == kernel::FieldArray::Items) {
-    rows = "dbc::cuda::elements(" + view + ", " + rows + ")";
-    region.terms = {{"elements", column, bytes}};
-  } else if ((which == kernel::FieldArray::Begin || which == kernel::FieldArray::End) && level > 0) {
-    rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level) + ")";
-    region.terms = {{"elements", column, bytes, level}};
-  }
-  region.size = rows + ", " + std::to_string(array.rowSize());
-  if ((which == kernel::FieldArray::Value || which == kernel::FieldArray::Items) && array.pointee == "float")
-    region.device =
-        view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see AlignedSegment
-  return region;
-}
-
-/// Buffers, of which several may share memory.
-DeviceRegion DeviceComputeEmitter::rowsRegion(const Storage &storage) {
-  SharedMemory shared = sharedMemory(storage);
-  const bool alone = storage.buffers.size() == 1;
-  DeviceRegion region{"rows",
-                      alone ? RunEmitter::member(storage.buffers.front()) : shared.name,
-                      alone ? "" : shared.type,
-                      "",
-                      shared.size,
-                      alone ? std::vector<std::string>() : shared.members,
-                      {}};
-  region.synced = isSynced(storage);
-  for (kernel::BufferOp buffer : storage.buffers) {
-    Array array = model_.array(program_, buffer.getSymName());
-    std::string of = buffer.getIndexSet().str();
-    const int64_t bytes = strideOf(buffer) * model_.bytes(array.pointee);
-    auto same = llvm::find_if(region.terms, [&](const MemoryPlan::Term &term) { return term.of == of; });
-    if (same == region.terms.end())
-      region.terms.push_back({"rows", of, bytes});
-    else
-      same->bytes = std::max(same->bytes, bytes);
-  }
-  return region;
-}
-
-/// Scratch of blocks of threads.
-DeviceRegion DeviceComputeEmitter::scratchRegion() {
-  std::vector<std::string> blocks;
-  for (const MemoryPlan::Term &term : scratchBlocks_)
-    blocks.push_back(
-        "dbc::cuda::blocks_of(" +
-        commas({"0", program_.rows(program_.find<kernel::IndexSetOp>(term.of)), std::to_string(term.rows),
-                std::to_string(term.tiles), std::to_string(term.most)}) +
-        ")");
-  std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
-  return {"rows", "scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
-          {},     scratchBlocks_};
-}
-
-/// The array where the host puts the rows of an index set that stay.
-std::string DeviceComputeEmitter::activeOf(kernel::IndexSetOp indexSet) {
-  std::string &name = active_[indexSet];
-  if (name.empty())
-    name = locals_.fresh(program_.nameOf(indexSet) + "_active");
-  return name;
-}
-
-std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
-  findScratch();
-  std::vector<DeviceRegion> regions;
-  auto isResult = [&](const Storage &storage) {
-    return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
-      return output.getBuffer() == kernel::BufferOp(storage.buffers.front()).getSymName();
-    });
-  };
-  for (const Storage &storage : program_.storages)
-    if (!storage.ofModel && isResult(storage)) {
-      regions.push_back(rowsRegion(storage));
-      regions.back().kind = "result";
-    }
-  for (const std::string &symbol : arrays_.fields)
-    regions.push_back(fieldRegion(symbol));
-  for (const DeviceArrays::IndexArray &array : arrays_.indexArrays) {
-    kernel::IndexSetOp indexSet = array.indexSet;
-    regions.push_back(
-        {"input",
-         array.member,
-         "",
-         program_.nameOf(indexSet) + "[" + std::to_string(program_.indexArray(indexSet, array.name)) + "]",
-         "size_t(" + program_.rows(indexSet) + ")",
-         {},
-         {{"rows", indexSet.getSymName().str(), 4}}});
-  }
-  for (auto [indexSet, member] : arrays_.orders) {
-    std::string timeSteps = program_.timeSteps(indexSet);
-    regions.push_back({"input",
-                       member,
-                       "",
-                       timeSteps + ".rows()",
-                       timeSteps + ".order.size()",
-                       {},
-                       {{"order", indexSet.getSymName().str(), 4}}});
-  }
-  for (auto [number, distributed] : llvm::enumerate(arrays_.timeSteps)) {
-    auto [indexSet, member] = distributed;
-    std::string of = "(" + std::to_string(number) + ")";
-    regions.push_back({"input",
-                       member,
-                       "",
-                       "block_groups.bounds" + of,
-                       "block_groups.size" + of,
-                       {},
-                       {{"time_steps", indexSet.getSymName().str(), 4}}});
-  }
-  if (!arrays_.loops.empty())
-    regions.push_back({"zeros",
-                       "counters",
-                       "",
-                       "",
-                       std::to_string(arrays_.loops.size()) + " * dbc::cuda::kCounters",
-                       {},
-                       {{"sub_batch", "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
-  // What is synchronised element by element is contiguous.
-  for (bool synced : {true, false})
-    for (const Storage &storage : program_.storages)
-      if (!storage.ofModel && !isResult(storage) && isSynced(storage) == synced)
-        regions.push_back(rowsRegion(storage));
-  if (scratch_ > 0)
-    regions.push_back(scratchRegion());
-  if (arrays_.blas) {
-    std::string workspace = locals_.fresh("blas_workspace");
-    regions.push_back({"rows",
-                       workspace,
-                       "unsigned char",
-                       "",
-                       "dbc::cuda::kBlasWorkspace",
-                       {"arrays.blas = device.blas(" + workspace + ");"},
-                       {{"sub_batch", "", kBlasWorkspace}}});
-  }
-  llvm::SmallPtrSet<Operation *, 4> masked;
-  if (kernel::RunOp run = program_.run)
-    run.walk([&](kernel::MaskOp op) {
-      auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
-      if (masked.insert(indexSet).second)
-        regions.push_back({"decided",
-                           activeOf(indexSet),
-                           "int32_t",
-                           "",
-                           "size_t(" + program_.rows(indexSet) + ")",
-                           {},
-                           {{"rows", indexSet.getSymName().str(), 4}}});
-    });
-  return regions;
-}
-
 /// Which rows each block group has in persistent kernels.
 void DeviceComputeEmitter::distribute() {
   if (arrays_.loops.empty())
@@ -348,7 +155,7 @@ void DeviceComputeEmitter::distribute() {
   int64_t tiles = 1;
   for (const DeviceArrays::Loop &loop : arrays_.loops)
     for (kernel::FuncOp stage : loop.stages)
-      tiles = std::max(tiles, KernelEmitter(model_, program_, arrays_, stage).tiles());
+      tiles = std::max(tiles, stageBlocks(stage).tiles);
   out_.comment("Inputs are distributed to block groups, and with them their rows.");
   out_.line("block_groups.begin(run, device.block_groups(/*tiles=*/" + std::to_string(tiles) + "));");
   for (const auto &[indexSet, member] : arrays_.timeSteps) {
@@ -357,11 +164,6 @@ void DeviceComputeEmitter::distribute() {
               commas({program_.timeSteps(indexSet), table, "[&](int32_t row) { return " + owner + "; }"}) +
               ");");
   }
-}
-
-bool DeviceComputeEmitter::isSynced(const Storage &storage) {
-  return llvm::any_of(storage.buffers,
-                      [&](kernel::BufferOp buffer) { return arrays_.isSynced(buffer.getSymName()); });
 }
 
 /// The number of the index set of a stage in a persistent kernel among those that are distributed.
@@ -380,9 +182,9 @@ static int64_t rowBytes(const DeviceRegion &region) {
 /// All the memory of a sub-batch, and what the host has of it.
 void DeviceComputeEmitter::begin() {
   distribute();
-  const std::vector<DeviceRegion> all = regions();
-  if (scratch_ > 0)
-    out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
+  const std::vector<DeviceRegion> all = regions_.all();
+  if (regions_.scratch() > 0)
+    out_.line("arrays.scratch.bytes = " + std::to_string(regions_.scratch()) + ";");
   for (const DeviceRegion &region : all)
     if (!region.type.empty())
       out_.line(region.type + " *" + region.name + " = nullptr;");
@@ -426,8 +228,55 @@ void DeviceComputeEmitter::mask(kernel::MaskOp op, const std::string &timeSteps,
   out_.line("if (const uint8_t *mask = device.fetch(" + commas({member(alive), sizeOf(alive)}) + "))");
   out_.line("  " + timeSteps + ".mask(" + timeStep + ", mask);");
   if (std::string order = arrays_.order(indexSet); !order.empty())
-    out_.line("arrays." + order + " = device.put(" +
-              commas({activeOf(indexSet), timeSteps + ".order.data()", timeSteps + ".order.size()"}) + ");");
+    out_.line(
+        "arrays." + order + " = device.put(" +
+        commas({regions_.activeOf(indexSet), timeSteps + ".order.data()", timeSteps + ".order.size()"}) +
+        ");");
+}
+
+/// Has a copy of computed numbers on the host, until the next one is fetched; gives its name.
+std::string DeviceComputeEmitter::fetch(kernel::BufferOp numbers) {
+  const std::string name = locals_.fresh(RunEmitter::member(numbers) + "_numbers");
+  out_.line("const int32_t *" + name + " = device.fetch(" + commas({member(numbers), sizeOf(numbers)}) +
+            ");");
+  out_.line("if (!device.status().ok())");
+  out_.line("  return device.stop();");
+  return name;
+}
+
+/// Puts an index array that the host has made in the course of the run where kernels read it.
+void DeviceComputeEmitter::put(kernel::IndexSetOp indexSet, StringRef name) {
+  const std::string host = program_.nameOf(indexSet),
+                    number = std::to_string(program_.indexArray(indexSet, name));
+  for (const DeviceArrays::IndexArray &array : arrays_.indexArrays)
+    if (array.indexSet == indexSet && array.name == name)
+      out_.line("arrays." + array.member + " = device.put(" +
+                commas({regions_.placeOf(array), host + "[" + number + "]",
+                        host + ".array(" + number + ").size()"}) +
+                ");");
+}
+
+void DeviceComputeEmitter::collectRows(kernel::DistinctOp op) {
+  emitDistinct(
+      program_, op, [&](kernel::BufferOp numbers) { return fetch(numbers); }, out_);
+  for (auto [from, rows] :
+       zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getRows().getAsValueRange<StringAttr>()))
+    put(program_.find<kernel::IndexSetOp>(from.getValue()), rows);
+}
+
+void DeviceComputeEmitter::listRows(kernel::TransposeOp op) {
+  emitTranspose(
+      program_, op, [&](kernel::BufferOp numbers) { return fetch(numbers); }, out_);
+  for (StringRef array : {"row", "begin"})
+    put(program_.find<kernel::IndexSetOp>(op.getIndexSet()), array);
+}
+
+/// The rows that an order has now.
+void DeviceComputeEmitter::selected(kernel::IndexSetOp order) {
+  const std::string member = arrays_.order(order), name = program_.nameOf(order);
+  if (!member.empty())
+    out_.line("arrays." + member + " = device.put(" +
+              commas({regions_.activeOf(order), name + ".order()", "size_t(" + name + ".rows())"}) + ");");
 }
 
 /// Of a loop that may be one launch those that the session wants so.
@@ -437,14 +286,14 @@ std::string DeviceComputeEmitter::launchedPrefix(Operation &op, const std::strin
     return timeSteps;
   std::vector<std::string> stages;
   for (kernel::FuncOp stage : loop->stages) {
-    KernelEmitter emitter(model_, program_, arrays_, stage);
+    const StageBlocks blocks = stageBlocks(stage);
     std::string begin =
         program_.timeSteps(program_.find<kernel::IndexSetOp>(*stage.getIndexSet())) + ".begin.data()";
     stages.push_back("{" +
                      commas({std::to_string(program_.stageNumber(stage)), begin,
                              "block_groups.bounds(" + std::to_string(distributedNumber(stage)) + ")",
-                             std::to_string(emitter.rows()), std::to_string(emitter.tiles()),
-                             std::to_string(emitter.largeMShares())}) +
+                             std::to_string(blocks.rows), std::to_string(blocks.tiles),
+                             std::to_string(blocks.largeMShares)}) +
                      "}");
   }
   std::string name = locals_.fresh(loop->name), end = locals_.fresh(loop->name + "_prefix");
@@ -462,7 +311,7 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &timeSteps) {
   const auto &[stages, prefix] = loops_.at(&op);
   out_.line("device.launch_loop(" +
             commas({"run", "arrays", "device_stages", stages, "block_groups", prefix, timeSteps,
-                    kernels_->function(program_, loop->op, launchOf(loop->name))}) +
+                    kernels_.function(program_, loop->op, launchOf(loop->name))}) +
             ");");
 }
 
@@ -521,6 +370,7 @@ void DeviceComputeEmitter::finish() {
     out_.close();
   }
   countElements();
+  gradients();
   if (!program_.outputs.empty()) {
     out_.open("if (device.keeps_results_on_device())");
     for (kernel::OutputOp output : program_.outputs)
@@ -533,6 +383,23 @@ void DeviceComputeEmitter::finish() {
   out_.line("return dbc::Status();");
   out_.close();
   out_.blank();
+}
+
+/// Copies gradients where the host wants them.
+void DeviceComputeEmitter::gradients() {
+  if (!program_.isDifferentiated())
+    return;
+  out_.open("if (run.gradients)");
+  for (kernel::BufferOp buffer : program_.buffers) {
+    const std::string room = gradientRoom(buffer);
+    if (room.empty())
+      continue;
+    out_.line("status = device.copy_to_host(" +
+              commas({room, member(buffer), sizeOf(buffer) + " * sizeof(real)"}) + ");");
+    out_.line("if (!status.ok())");
+    out_.line("  return status;");
+  }
+  out_.close();
 }
 
 /// The same where they are to stay.
@@ -561,19 +428,14 @@ void DeviceComputeEmitter::emitAll() {
 
 void emitComputeOn(const ModelNames &model, const Program &program, const DeviceKernels &kernels,
                    Writer &out) {
-  DeviceComputeEmitter(model, program, &kernels, out).emitAll();
-}
-
-std::vector<DeviceRegion> deviceRegions(const ModelNames &model, const Program &program) {
-  Writer nowhere;
-  return DeviceComputeEmitter(model, program, nullptr, nowhere).regions();
+  DeviceComputeEmitter(model, program, kernels, out).emitAll();
 }
 
 bool decides(const Program &program) {
   kernel::RunOp run = program.run;
   bool any = false;
   if (run)
-    run.walk([&](kernel::MaskOp) { any = true; });
+    run.walk([&](Operation *op) { any |= isa<kernel::MaskOp, kernel::DistinctOp>(op); });
   return any;
 }
 

@@ -67,6 +67,10 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
       arguments.push_back(std::to_string(kScratchBlocks));
     return "dbc::cuda::blocks_of(" + commas(arguments) + ")";
   };
+  if (emitter.sums()) {
+    const int64_t most = emitter.blockScratch() > 0 ? kScratchBlocks : emitter.tiles();
+    return out.line(launch(kernel, std::to_string(std::min(emitter.tiles(), most)), emitter.sharedBytes()));
+  }
   if (!emitter.hasLargeM())
     return out.line(launch(kernel, blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
   out.line("const int32_t large_m_blocks = " + blocksOf(emitter.largeMRows(), emitter.largeMShares()) + ";");

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "codegen/cuda/DeviceMemory.h"
+#include "codegen/cuda/DeviceRegions.h"
 #include <optional>
 
 using namespace llvm;
@@ -39,7 +40,9 @@ MemoryPlan planMemory(const ModelNames &host, const ModelNames &device) {
   plan.model = constantBytes(host, device);
   for (const auto &program : device.programs) {
     plan.entries.push_back({program->source, {}});
-    for (DeviceRegion &region : deviceRegions(device, *program))
+    const DeviceArrays arrays(device, *program);
+    NameScope locals(&program->members);
+    for (DeviceRegion &region : DeviceRegions(device, *program, arrays, locals).all())
       plan.entries.back().arrays.push_back({region.name, region.kind, std::move(region.terms)});
   }
   return plan;

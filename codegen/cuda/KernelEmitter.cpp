@@ -11,11 +11,10 @@ namespace dbc::codegen {
 
 KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              kernel::FuncOp func)
-    : FunctionEmitter(model, program, func), arrays_(arrays) {
+    : FunctionEmitter(model, program, func), arrays_(arrays), blocks_(stageBlocks(func)) {
   for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows",
                          "kTiles", "block_group", "BlockGroup"})
     top_.reserve(word);
-  func.walk([&](kernel::BlocksOp blocks) { rows_ = blocks.getSize(); });
 }
 
 bool KernelEmitter::checks() const {
@@ -23,8 +22,6 @@ bool KernelEmitter::checks() const {
   kernel::FuncOp(func_).walk([&](Operation *op) { found |= op->hasTrait<kernel::FailsInput>(); });
   return found;
 }
-
-int64_t KernelEmitter::tiles() const { return kernel::FuncOp(func_).getTiles().value_or(1); }
 
 std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
   std::vector<kernel::WeightsOp> found;
@@ -38,7 +35,6 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
 
 int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
 int64_t KernelEmitter::largeMTiles() const { return kernel::largeMTiles(kernel::FuncOp(func_)); }
-int64_t KernelEmitter::largeMShares() const { return hasLargeM() ? divideCeil(tiles(), largeMTiles()) : 0; }
 
 std::string KernelEmitter::either(int64_t number, int64_t largeM) const {
   return !hasLargeM() || number == largeM ? std::to_string(number)
@@ -98,6 +94,8 @@ Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
 
 void KernelEmitter::emitStageHead(Writer &out) {
   std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
+  if (sums())
+    shape = "A block of threads: all rows, " + std::to_string(rows()) + " after the other,";
   if (hasLargeM())
     shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(largeMRows()) + " rows";
   if (tiles() > 1)
@@ -150,7 +148,29 @@ void KernelEmitter::emitFor(kernel::ForOp op) {
   scope_ = outer;
 }
 
+/// Of all rows those of a tile, as one thread of a CPU has them.
+void KernelEmitter::emitRowsInOrder(kernel::BlocksOp op) {
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  work_ = scope_->fresh("work");
+  out_->open("for (dbc::cuda::TileScheduler " + work_ + "(1, " + std::to_string(tiles()) + "); " + work_ +
+             ".any(); " + work_ + ".next())");
+  if (tiles() > 1)
+    out_->line("const int32_t tile_begin = " + work_ + ".tile();");
+  const std::string size = std::to_string(op.getSize());
+  std::string first = nameValue(op.getBody().getArgument(0), "first");
+  std::string count = nameValue(op.getBody().getArgument(1), "count");
+  out_->open("for (int32_t " + first + " = begin; " + first + " < end; " + first + " += " + size + ")");
+  out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+  out_->close();
+  out_->close();
+  scope_ = outer;
+}
+
 void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
+  if (sums())
+    return emitRowsInOrder(op);
   std::string size = rowsText(), tiles = std::to_string(this->tiles());
   if (largeMTiles() > 1)
     tiles = "(" + std::to_string(this->tiles() - 1) + " + kTiles) / kTiles";
@@ -400,6 +420,17 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
   for (auto [slice, length] : llvm::zip(op.getB(), op.getLengths()))
     arguments.push_back(segment(slice, length));
   out_->line("dbc::cuda::multiply(" + commas(arguments) + ");");
+}
+
+void KernelEmitter::emitOuter(kernel::OuterOp op) {
+  const std::string tiles =
+      op.getTiles().empty() ? "0, 1" : commas({use(op.getTiles()[0]).text, std::to_string(this->tiles())});
+  addSum("sums over rows run in their order");
+  out_->line("dbc::cuda::add_outer_products(" +
+             commas({use(op.getCount()).text, std::to_string(op.getHeight()), tiles, use(op.getMemory()).text,
+                     arrayName(op.getInto()), segment(op.getA(), op.getHeight()),
+                     segment(op.getX(), op.getOutputs())}) +
+             ");");
 }
 
 //===-- What is wrong -----------------------------------------------------------------------------------===//

@@ -17,16 +17,18 @@ public:
   int64_t sharedBytes() const { return blockBytes(kernel::Memory::Shared); }
   int64_t largeMSharedBytes() const { return blockBytes(kernel::Memory::Shared, /*largeM=*/true); }
   /// Rows of a block, and tiles.
-  int64_t rows() const { return rows_; }
-  int64_t tiles() const;
+  int64_t rows() const { return blocks_.rows; }
+  int64_t tiles() const { return blocks_.tiles; }
   /// Whether its function and its kernel are templates of the rows of a block: those that its own kernel has,
   /// and in large-M tiles more.
   bool hasLargeM() const { return largeMRows() > 0; }
   int64_t largeMRows() const;
   /// Of the tiles those that a block has at once there.
   int64_t largeMTiles() const;
+  /// Whether it adds rows up: then a block goes through all of them, for its tile.
+  bool sums() const { return kernel::FuncOp(func_).getSums(); }
   /// Blocks that share the tiles of the same rows there; 0 where there are no large-M tiles.
-  int64_t largeMShares() const;
+  int64_t largeMShares() const { return blocks_.largeMShares; }
   /// The matrices that tensor cores read: its function is given them.
   std::vector<kernel::WeightsOp> matrices() const;
   /// The loop that may be one launch with the stage in it; null: none. Then its function is a template of the
@@ -51,16 +53,19 @@ private:
   int64_t strideOf(llvm::StringRef symbol) override { return deviceRowSize(model_, program_, symbol); }
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
+  std::string dropoutSource() override { return uses_("dropout"); }
   void emitStageHead(Writer &out) override;
   void emitFor(kernel::ForOp op) override;
   void emitBlocks(kernel::BlocksOp op) override;
   void emitLocal(kernel::LocalOp op) override;
   void emitProduct(kernel::ProductOp op) override;
   void emitMultiply(kernel::MultiplyOp op) override;
+  void emitOuter(kernel::OuterOp op) override;
   void emitCheck(kernel::CheckOp op) override;
   void emitInt(kernel::IntOp op) override;
   void emitOfThreads(mlir::Operation *op) override;
   void emitWrite(const std::string &statement) override;
+  void emitRowsInOrder(kernel::BlocksOp op);
   void emitWarps(kernel::WarpsOp op);
   void emitLanes(kernel::LanesOp op);
   std::string segment(mlir::Value rows, int64_t length, bool onTensorCores = false);
@@ -77,7 +82,7 @@ private:
   void addSum(std::string words);
 
   const DeviceArrays &arrays_;
-  int64_t rows_ = 1;
+  const StageBlocks blocks_;
   DeviceArrays::Uses uses_;
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
   std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is

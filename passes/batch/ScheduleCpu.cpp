@@ -25,8 +25,6 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   static constexpr int64_t kMostRows = 36;
   /// Rows that share each load of a weight in the runtime's product kernel: a block is a multiple of them.
   static constexpr int64_t kRowsAtOnce = 6;
-  /// Rows whose outer products are added up at once: as many inputs of a product.
-  static constexpr int64_t kRowsOfOuter = 128;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
   /// Outputs of a panel, the unit of packed weights: one cache line of f32.
@@ -69,9 +67,14 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
 
   /// Whether a stage sums what a row of a table, or of a field or argument, gets from where it is read.
   static bool sumsReads(batch::StageOp stage) {
+    const std::optional<kernel::IndexSetKind> kind = kindOf(stage);
+    return kind == kernel::IndexSetKind::Distinct || kind == kernel::IndexSetKind::Column;
+  }
+
+  /// Of a stage's rows.
+  static std::optional<kernel::IndexSetKind> kindOf(batch::StageOp stage) {
     auto indexSet = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(stage, stage.getIndexSetAttr());
-    return indexSet && (indexSet.getKind() == kernel::IndexSetKind::Distinct ||
-                        indexSet.getKind() == kernel::IndexSetKind::Column);
+    return indexSet ? std::optional(indexSet.getKind()) : std::nullopt;
   }
 
   static batch::ScheduleAttr schedule(batch::StageOp stage) {
@@ -90,9 +93,10 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
       for (auto segment : stage.getBody().front().getOps<batch::SegmentOp>())
         size.operations += ShapedType::getNumElements(dyn::extents(segment.getType()));
     const int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
-    for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>())
-      if (accumulate.getOuter())
-        rows = kRowsOfOuter;
+    if (addsOuterProducts(stage))
+      rows = kRowsOfOuter;
+    if (kindOf(stage) == kernel::IndexSetKind::Batch)
+      rows = 1;
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
            << channels << " channels, a grain of " << grain << " rows of " << size.operations
            << " operations each";

@@ -73,6 +73,8 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     int64_t channels = channelsOf(size);
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
     int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
+    if (addsOuterProducts(stage))
+      rows = kRowsOfOuter;
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of at most " << most << ", "
            << size.scratch - size.spared << " bytes each, and " << channels << " channels";
     shortenedBlocks += rows < most;

@@ -54,4 +54,9 @@ StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
   return size;
 }
 
+bool addsOuterProducts(batch::StageOp stage) {
+  return llvm::any_of(stage.getBody().front().getOps<batch::AccumulateOp>(),
+                      [](batch::AccumulateOp accumulate) { return accumulate.getOuter() != Value(); });
+}
+
 } // namespace dbc::passes

@@ -12,6 +12,9 @@ namespace dbc::passes {
 struct TiledProduct : Gates {
   int64_t inputs;
 };
+/// Rows whose outer products are added up at once: as many inputs of a product.
+constexpr int64_t kRowsOfOuter = 128;
+
 struct StageSize {
   int64_t operations = 1; ///< multiply-adds of products, and elements computed
   int64_t scratch = 1;    ///< bytes of values that are kept until something else of the stage reads them
@@ -20,6 +23,8 @@ struct StageSize {
   /// Of the products that can be computed in tiles of channels; their results take no scratch.
   llvm::SmallVector<TiledProduct> tiled;
 };
+/// Whether a stage adds outer products up.
+bool addsOuterProducts(batch::StageOp stage);
 /// `realBytes` are those of a number in scratch.
 StageSize sizeOf(batch::StageOp stage, int64_t realBytes = 4);
 

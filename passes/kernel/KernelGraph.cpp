@@ -22,6 +22,10 @@ std::string whyNot(kernel::RunOp run, SymbolTable &names) {
   std::string reason;
   run.walk([&](Operation *op) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (isa<kernel::GradientsOp>(op) || op->getParentOfType<kernel::GradientsOp>()) {
+      reason = "a run may want no gradients";
+      return WalkResult::interrupt();
+    }
     if (isa<kernel::MaskOp>(op) || (launch && launch.getActive()))
       reason = "a `while` says which rows there are";
     else if (isa<kernel::TimeStepLoopInterface>(op) &&

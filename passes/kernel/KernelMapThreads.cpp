@@ -4,11 +4,10 @@
 // and where its scratch lies.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/kernel/LargeMTiles.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "passes/kernel/LoopNests.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -22,251 +21,16 @@ namespace dbc::passes {
 
 namespace {
 
-//===-- What an op touches ------------------------------------------------------------------------------===//
-
-struct Sets {
-  llvm::SmallPtrSet<const void *, 8> reads, writes;
-
-  bool conflictsWith(const Sets &other) const {
-    auto meet = [](const auto &a, const auto &b) {
-      return llvm::any_of(a, [&](const void *memory) { return b.contains(memory); });
-    };
-    return meet(writes, other.reads) || meet(writes, other.writes) || meet(reads, other.writes);
-  }
-  void add(const Sets &other) {
-    reads.insert(other.reads.begin(), other.reads.end());
-    writes.insert(other.writes.begin(), other.writes.end());
-  }
-};
-
-/// Memory that a block's threads have in common: locals, and arrays; buffers of one storage are one array.
-struct BlockAccesses {
-  Sets locals, arrays;
-
-  bool conflictsWith(const BlockAccesses &other) const {
-    return locals.conflictsWith(other.locals) || arrays.conflictsWith(other.arrays);
-  }
-  bool isEmpty() const {
-    return locals.reads.empty() && locals.writes.empty() && arrays.reads.empty() && arrays.writes.empty();
-  }
-  void add(const BlockAccesses &other) {
-    locals.add(other.locals);
-    arrays.add(other.arrays);
-  }
-};
-
-class Memory {
-public:
-  explicit Memory(kernel::ProgramOp program) {
-    llvm::DenseMap<int32_t, const void *> storages;
-    for (auto buffer : program.getOps<kernel::BufferOp>())
-      if (buffer.getStorage()) {
-        const void *own = buffer.getSymNameAttr().getAsOpaquePointer();
-        arrays[buffer.getSymNameAttr()] = storages.try_emplace(*buffer.getStorage(), own).first->second;
-      }
-  }
-
-  BlockAccesses touchedBy(Operation *root) const {
-    BlockAccesses touched;
-    auto array = [&](FlatSymbolRefAttr name) {
-      auto it = arrays.find(name.getAttr());
-      return it != arrays.end() ? it->second : name.getAttr().getAsOpaquePointer();
-    };
-    auto read = [&](Value local) {
-      if (local)
-        touched.locals.reads.insert(local.getAsOpaquePointer());
-    };
-    auto readRows = [&](Value operand) {
-      auto rows = operand.getDefiningOp<kernel::RowsOp>();
-      read(rows.getVia());
-      read(rows.getLocal());
-      if (rows.getArrayAttr())
-        touched.arrays.reads.insert(array(rows.getArrayAttr()));
-    };
-    root->walk([&](Operation *op) {
-      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-        if (!load.getIndexArray())
-          touched.arrays.reads.insert(array(load.getArrayAttr()));
-      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-        touched.arrays.writes.insert(array(store.getArrayAttr()));
-      } else if (auto local = dyn_cast<kernel::ReadOp>(op)) {
-        read(local.getLocal());
-      } else if (auto write = dyn_cast<kernel::WriteOp>(op)) {
-        touched.locals.writes.insert(write.getLocal().getAsOpaquePointer());
-      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
-        llvm::for_each(product.getX(), readRows);
-        read(product.getTable());
-        touched.locals.writes.insert(product.getInto().getAsOpaquePointer());
-        if (Value sums = product.getSums())
-          touched.locals.writes.insert(sums.getAsOpaquePointer());
-      } else if (auto multiply = dyn_cast<kernel::MultiplyOp>(op)) {
-        readRows(multiply.getA());
-        llvm::for_each(multiply.getB(), readRows);
-        touched.locals.writes.insert(multiply.getInto().getAsOpaquePointer());
-      }
-    });
-    return touched;
-  }
-
-private:
-  llvm::DenseMap<StringAttr, const void *> arrays;
-};
-
-//===-- Mapping -----------------------------------------------------------------------------------------===//
-
-bool isConstant(Value value, int64_t *number) {
-  APInt found;
-  if (!matchPattern(value, m_ConstantInt(&found)))
-    return false;
-  *number = found.getSExtValue();
-  return true;
-}
-
-/// Independent loops, one directly inside the other, the innermost one of independent iterations.
-struct LoopNest {
-  SmallVector<kernel::ForOp> loops;
-  SmallVector<int64_t> extents;
-
-  static std::optional<LoopNest> of(Operation *op, const Memory &memory) {
-    LoopNest loopNest;
-    for (auto loop = dyn_cast<kernel::ForOp>(op); loop;) {
-      int64_t low = 0, high = 0;
-      if (loop.getNumResults() != 0 || !isConstant(loop.getLow(), &low) || low != 0 ||
-          !isConstant(loop.getHigh(), &high))
-        return std::nullopt;
-      loopNest.loops.push_back(loop);
-      loopNest.extents.push_back(high);
-      if (loop.getVector())
-        break;
-      kernel::ForOp inner;
-      for (Operation &each : loop.getBody().front().without_terminator()) {
-        if (kernel::isValue(&each))
-          continue;
-        if (inner || !isa<kernel::ForOp>(each))
-          return std::nullopt;
-        inner = cast<kernel::ForOp>(each);
-      }
-      loop = inner;
-    }
-    if (loopNest.loops.empty() || !loopNest.loops.back().getVector())
-      return std::nullopt;
-    // A loop around that adds to what it made before is none of independent iterations.
-    Sets touched = memory.touchedBy(loopNest.loops.front()).locals;
-    for (const void *written : touched.writes)
-      if (loopNest.loops.size() > 1 && touched.reads.contains(written))
-        return std::nullopt;
-    return loopNest;
-  }
-};
-
-/// Loops of independent iterations, all equally long, and other loops and conditions around them: then a
-/// thread may do all that is done at one position of the vectors, if nothing is read there that stands at
-/// another.
-class Columns {
-public:
-  static std::optional<int64_t> of(kernel::ForOp rows, const Memory &memory) {
-    Columns columns;
-    Sets arrays = memory.touchedBy(rows).arrays;
-    bool inPlace =
-        llvm::any_of(arrays.writes, [&](const void *array) { return arrays.reads.contains(array); });
-    if (inPlace || !columns.visit(rows.getBody().front(), Value()) || !columns.extent ||
-        !columns.staysAtPosition())
-      return std::nullopt;
-    return columns.extent;
-  }
-
-private:
-  /// `counter` is that of the vector around, if there is one.
-  bool visit(Block &block, Value counter) {
-    for (Operation &op : block) {
-      if (auto write = dyn_cast<kernel::WriteOp>(op)) {
-        if (!counter)
-          return false;
-        written.insert(write.getLocal());
-        positions[write.getLocal()].push_back({write.getIndices(), counter});
-      } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
-        positions[read.getLocal()].push_back({read.getIndices(), counter});
-      } else if (isa<kernel::StoreOp>(op)) {
-        if (!counter)
-          return false;
-      } else if (auto loop = dyn_cast<kernel::ForOp>(op); loop && loop.getVector()) {
-        int64_t low = 0, high = 0;
-        if (counter || loop.getNumResults() != 0 || !isConstant(loop.getLow(), &low) || low != 0 ||
-            !isConstant(loop.getHigh(), &high) || (extent && *extent != high))
-          return false;
-        extent = high;
-        if (!visit(loop.getBody().front(), loop.getBody().getArgument(0)))
-          return false;
-      } else if (isa<kernel::ForOp, kernel::IfOp>(op)) {
-        for (Region &region : op.getRegions())
-          if (!visit(region.front(), counter))
-            return false;
-      } else if (!kernel::isValue(&op) && !isa<kernel::YieldOp>(op)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// Where a local is touched: indices, and the counter of the vector around, if there is one.
-  struct Position {
-    ValueRange indices;
-    Value counter;
-  };
-
-  /// What is written is touched at one position only, which the vectors' counter and loops around say.
-  bool staysAtPosition() {
-    for (Value local : written) {
-      const Position &first = positions[local].front();
-      if (llvm::none_of(first.indices, [&](Value index) { return uses(index, first.counter); }) ||
-          llvm::any_of(positions[local], [&](const Position &other) { return !isSame(first, other); }))
-        return false;
-    }
-    return true;
-  }
-
-  /// What an index is made of, where that says all of it; else null.
-  static Operation *makerOf(Value index) {
-    Operation *op = index.getDefiningOp();
-    return op && isMemoryEffectFree(op) && op->getNumOperands() > 0 ? op : nullptr;
-  }
-  static bool uses(Value index, Value counter) {
-    Operation *op = makerOf(index);
-    return index == counter ||
-           (op && llvm::any_of(op->getOperands(), [&](Value operand) { return uses(operand, counter); }));
-  }
-
-  static bool isSame(const Position &a, const Position &b) {
-    return llvm::equal(a.indices, b.indices,
-                       [&](Value x, Value y) { return isSame(x, a.counter, y, b.counter); });
-  }
-  /// Whether two indices are equal where the vectors' counters are.
-  static bool isSame(Value a, Value counterOfA, Value b, Value counterOfB) {
-    if ((counterOfA && a == counterOfA) || (counterOfB && b == counterOfB))
-      return a == counterOfA && b == counterOfB;
-    int64_t left = 0, right = 0;
-    if (a == b || (isConstant(a, &left) && isConstant(b, &right) && left == right))
-      return true;
-    Operation *x = makerOf(a), *y = makerOf(b);
-    return x && y && x->getName() == y->getName() && x->getAttrDictionary() == y->getAttrDictionary() &&
-           llvm::equal(x->getOperands(), y->getOperands(),
-                       [&](Value p, Value q) { return isSame(p, counterOfA, q, counterOfB); });
-  }
-
-  std::optional<int64_t> extent;
-  llvm::SmallSetVector<Value, 4> written;
-  llvm::DenseMap<Value, SmallVector<Position>> positions;
-};
-
 class ThreadMapper {
 public:
-  ThreadMapper(kernel::FuncOp func, const Memory &memory)
+  ThreadMapper(kernel::FuncOp func, const BlockMemory &memory)
       : func_(func), memory_(memory), b_(func.getContext()) {}
 
   void run(int64_t realBytes) {
     // `some` is dropped: threads that run side by side take as long as the slowest of them.
     func_.walk([](kernel::ProductOp product) { product.getSomeMutable().clear(); });
     kernel::dropUnreadLocals(func_);
+    func_.walk([&](kernel::OuterOp outer) { giveMemory(outer); });
     func_.getBody().walk([&](kernel::BlocksOp blocks) {
       count_ = blocks.getBody().getArgument(1);
       mapRows(blocks.getBody().front());
@@ -283,34 +47,46 @@ public:
 private:
   void mapRows(Block &block);
   void mapWholeRow(kernel::ForOp rows);
-  void mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest);
+  void mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest, bool inOrder = false);
+  void mapSum(kernel::ForOp rows);
   void mapColumns(kernel::ForOp rows, int64_t extent);
   void cloneColumn(kernel::ForOp rows, Block &from, Value position, IRMapping &map);
   bool cutIntoLoopNests(kernel::ForOp rows, SmallVectorImpl<LoopNest> &loopNests);
   bool runs(kernel::ForOp loop);
   void setBarriers(Block &block, BlockAccesses &pending);
+  void giveMemory(kernel::OuterOp outer);
   void assignScratch(int64_t realBytes);
   Value integer(int64_t number, Location loc) {
     return arith::ConstantOp::create(b_, loc, b_.getI32IntegerAttr(number));
   }
 
   kernel::FuncOp func_;
-  const Memory &memory_;
+  const BlockMemory &memory_;
   OpBuilder b_;
   Value count_; ///< rows of the block
 };
 
-/// The loops over the rows of a block of rows, in loops over tiles too.
+/// The loops over the rows of a block of rows, in loops over tiles, and in what is done for one tile, too.
 void ThreadMapper::mapRows(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto loop = dyn_cast<kernel::ForOp>(op);
-    if (!loop)
+    if (!loop) {
+      for (Region &region : op.getRegions())
+        mapRows(region.front());
       continue;
+    }
     // In products of two matrices of one row all threads take part.
-    bool multiplies = false;
-    loop.walk([&](kernel::MultiplyOp) { multiplies = true; });
+    bool multiplies = false, stores = false;
+    loop.walk([&](Operation *inner) {
+      multiplies |= isa<kernel::MultiplyOp>(inner);
+      stores |= isa<kernel::StoreOp>(inner);
+    });
     if (loop.getHigh() != count_) {
       mapRows(loop.getBody().front());
+    } else if (func_.getSums() && stores) {
+      ++mappedLoops;
+      mapSum(loop);
+      loop.erase();
     } else if (!multiplies) {
       SmallVector<LoopNest> loopNests;
       if (cutIntoLoopNests(loop, loopNests)) {
@@ -319,7 +95,7 @@ void ThreadMapper::mapRows(Block &block) {
         mappedLoops += loopNests.size();
         for (const LoopNest &loopNest : loopNests)
           mapLoopNest(loop, loopNest);
-      } else if (std::optional<int64_t> extent = Columns::of(loop, memory_)) {
+      } else if (std::optional<int64_t> extent = columnsOf(loop, memory_)) {
         LDBG() << "@" << func_.getSymName() << ": one of " << *extent << " positions of a row is a thread's";
         ++mappedLoops;
         mapColumns(loop, *extent);
@@ -362,19 +138,32 @@ void ThreadMapper::mapWholeRow(kernel::ForOp rows) {
   threads.getBody().takeBody(rows.getBody());
 }
 
-/// An element of a loop nest for a thread.
-void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest) {
+/// An element of a loop nest for a thread: that of a row; or `inOrder` that of all rows of the block.
+void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest, bool inOrder) {
   Location loc = rows.getLoc();
   b_.setInsertionPoint(rows);
   int64_t inner = 1;
   for (int64_t extent : loopNest.extents)
     inner *= extent;
-  Value count = inner == 1 ? count_ : arith::MulIOp::create(b_, loc, count_, integer(inner, loc)).getResult();
+  Value count = inOrder      ? integer(inner, loc)
+                : inner == 1 ? count_
+                             : arith::MulIOp::create(b_, loc, count_, integer(inner, loc)).getResult();
   auto threads = kernel::ThreadsOp::create(b_, loc, count);
   Block *body = &threads.getBody().emplaceBlock();
   Value number = body->addArgument(b_.getI32Type(), NameLoc::get(b_.getStringAttr("element"), loc));
   b_.setInsertionPointToEnd(body);
   IRMapping map;
+  Operation *over = nullptr; // the loop over the rows, where a thread has all
+  if (inOrder) {
+    Value row = rows.getBody().getArgument(0);
+    auto loop =
+        kernel::ForOp::create(b_, loc, TypeRange(), rows.getLow(), rows.getHigh(), ValueRange(), UnitAttr());
+    kernel::YieldOp::create(b_, loc, ValueRange());
+    Block *block = &loop.getBody().emplaceBlock();
+    map.map(row, block->addArgument(row.getType(), row.getLoc()));
+    b_.setInsertionPointToEnd(block);
+    over = loop;
+  }
   auto cloneValues = [&](Block &from, Operation *until) {
     for (Operation &op : from) {
       if (&op == until)
@@ -385,6 +174,9 @@ void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest) {
   };
   auto index = [&](Value counter, int64_t behind, int64_t extent) {
     // number / behind % extent, named like the loop's counter
+    OpBuilder::InsertionGuard guard(b_);
+    if (over)
+      b_.setInsertionPoint(over);
     Value at = number;
     Location named = counter.getLoc();
     if (behind != 1)
@@ -393,12 +185,13 @@ void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest) {
       at = arith::RemSIOp::create(b_, named, at, integer(extent, loc));
     map.map(counter, at);
   };
-  index(rows.getBody().getArgument(0), inner, 0);
+  if (!inOrder)
+    index(rows.getBody().getArgument(0), inner, 0);
   cloneValues(rows.getBody().front(), loopNest.loops.front());
   for (auto [n, loop] : llvm::enumerate(loopNest.loops)) {
     int64_t extent = loopNest.extents[n];
     inner /= extent;
-    index(kernel::ForOp(loop).getBody().getArgument(0), inner, extent);
+    index(kernel::ForOp(loop).getBody().getArgument(0), inner, inOrder && n == 0 ? 0 : extent);
     Block &block = kernel::ForOp(loop).getBody().front();
     if (n + 1 < loopNest.loops.size())
       cloneValues(block, loopNest.loops[n + 1]);
@@ -406,6 +199,44 @@ void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest) {
       for (Operation &op : block.without_terminator())
         b_.clone(op, map);
   }
+  kernel::YieldOp::create(b_, loc, ValueRange());
+}
+
+/// Whether each element of loop nests stores numbers of its own, which no other one touches.
+static bool haveOwnNumbers(kernel::ForOp rows, ArrayRef<LoopNest> loopNests) {
+  llvm::MapVector<Attribute, kernel::StoreOp> stores;
+  bool own = true;
+  for (const LoopNest &loopNest : loopNests)
+    kernel::ForOp(loopNest.loops.front()).walk([&](kernel::StoreOp store) {
+      own &= stores.try_emplace(store.getArrayAttr(), store).second;
+      for (kernel::ForOp loop : loopNest.loops)
+        own &= llvm::is_contained(store.getIndices(), Value(loop.getBody().getArgument(0)));
+    });
+  rows.walk([&](kernel::LoadOp load) {
+    auto store = stores.find(load.getArrayAttr());
+    own &= load.getIndexArray() || store == stores.end() || store->second.getIndices() == load.getIndices();
+  });
+  return own;
+}
+
+/// What is added up over rows, in their order: a thread has all rows of its elements, or one thread has all
+/// elements.
+void ThreadMapper::mapSum(kernel::ForOp rows) {
+  SmallVector<LoopNest> loopNests;
+  if (cutIntoLoopNests(rows, loopNests) && haveOwnNumbers(rows, loopNests)) {
+    LDBG() << "@" << func_.getSymName() << ": a sum of " << loopNests.size() << " loop nests is a thread's";
+    for (const LoopNest &loopNest : loopNests)
+      mapLoopNest(rows, loopNest, /*inOrder=*/true);
+    return;
+  }
+  LDBG() << "@" << func_.getSymName() << ": all sums are one thread's";
+  Location loc = rows.getLoc();
+  b_.setInsertionPoint(rows);
+  auto threads = kernel::ThreadsOp::create(b_, loc, integer(1, loc));
+  Block *body = &threads.getBody().emplaceBlock();
+  body->addArgument(b_.getI32Type(), loc);
+  b_.setInsertionPointToEnd(body);
+  b_.clone(*rows);
   kernel::YieldOp::create(b_, loc, ValueRange());
 }
 
@@ -534,6 +365,14 @@ void ThreadMapper::setBarriers(Block &block, BlockAccesses &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
+/// Which rows add something.
+void ThreadMapper::giveMemory(kernel::OuterOp outer) {
+  b_.setInsertionPointToStart(&func_.getBody().front());
+  auto type = kernel::LocalType::get(b_.getContext(), {int64_t(outer.getMost())}, b_.getI32Type());
+  Location loc = NameLoc::get(b_.getStringAttr("adds"), outer.getLoc());
+  outer.getMemoryMutable().assign(kernel::LocalOp::create(b_, loc, type));
+}
+
 /// Shared memory as long as there is any, the smallest first.
 void ThreadMapper::assignScratch(int64_t realBytes) {
   SmallVector<std::pair<int64_t, kernel::LocalOp>> locals;
@@ -550,7 +389,7 @@ struct KernelMapThreadsPass : impl::KernelMapThreadsBase<KernelMapThreadsPass> {
   using Base::Base;
   void runOnOperation() override {
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
-      Memory memory(program);
+      BlockMemory memory(program);
       llvm::StringSet<> ofModel;
       for (auto indexSet : program.getOps<kernel::IndexSetOp>())
         if (indexSet.getKind() == kernel::IndexSetKind::Model)

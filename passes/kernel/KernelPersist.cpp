@@ -111,13 +111,15 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
   }
   void visit(Block &ops, SymbolTable &names) {
     for (Operation &op : ops) {
-      if (auto concurrent = dyn_cast<kernel::ConcurrentOp>(op))
-        visit(concurrent.getBody().front(), names);
+      if (isa<kernel::ConcurrentOp, kernel::GradientsOp>(op))
+        visit(op.getRegion(0).front(), names);
       auto loop = dyn_cast<kernel::TimeStepLoopInterface>(op);
       if (!loop)
         continue;
       Block &body = loop->getRegion(0).front();
-      StringRef reason = whyNot(body, loop.getCarrier(), names);
+      StringRef reason = loop->getParentOfType<kernel::GradientsOp>()
+                             ? "it is of the backward pass"
+                             : whyNot(body, loop.getCarrier(), names);
       loop.setPersistent(reason.empty());
       if (!reason.empty()) {
         LDBG() << "the loop of @" << loop.getCarrier() << " is no launch: " << reason;

@@ -16,7 +16,7 @@ RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSet
 void RowWriter::blocks(function_ref<void()> body) {
   b.setInsertionPointToEnd(&entry());
   Value begin = entry().getArgument(0), end = entry().getArgument(1);
-  if (indexSet.hasOneRow()) {
+  if (indexSet.isOfModel() || (indexSet.hasOneRow() && blockRows == 1)) {
     // A row of its own. (A loop around it would also be one that LLVM 22 thinks of making vectors of, in time
     // that doubles with each element of an unrolled maximum.)
     base_ = begin;

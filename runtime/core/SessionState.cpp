@@ -347,11 +347,17 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
     }
     unscheduled = now_ns();
     entry.profile.compute_ns += unscheduled - scheduled;
-    // An input that fails while it is computed takes its part of the gradient with it: again, without it; and
-    // where it may have failed for another one, the run starts again without sharing (see run_checked).
-  } while (differentiates && gradients_ && sub_batch.device == nullptr && !run.shared && run.errors.any());
+    // Again without the inputs that failed; where one may have failed for another one, the run starts again
+    // without sharing (see run_checked).
+  } while (sub_batch.device == nullptr && is_gradient_spoilt(run));
   current_.host_ns += now_ns() - begin;
   return status;
+}
+
+/// Whether an input that failed while it was computed has taken its part of the gradient with it.
+bool Session::State::is_gradient_spoilt(const Run &run) const {
+  return gradients_ && model_.info().entries[run.entry].is_differentiated() && !run.shared &&
+         run.errors.any();
 }
 
 /// Schedules the inputs that have not failed. False where the run must begin again without sharing.
@@ -409,7 +415,10 @@ Status Session::State::finish_sub_batch(SubBatch &sub_batch) {
   const int64_t ns = now_ns() - begin;
   entries_[current_.entry].profile.compute_ns += ns;
   current_.host_ns += ns;
-  return status;
+  if (!status.ok() || !is_gradient_spoilt(*sub_batch.run))
+    return status;
+  status = begin_sub_batch(sub_batch, sub_batch.run->range); // each time at least one input less
+  return status.ok() ? finish_sub_batch(sub_batch) : status;
 }
 
 } // namespace dbc

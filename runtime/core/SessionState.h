@@ -83,6 +83,7 @@ private:
   Status begin_sub_batch(SubBatch &sub_batch, Range inputs);
   Status finish_sub_batch(SubBatch &sub_batch);
   bool schedule(SubBatch &sub_batch, Range inputs);
+  bool is_gradient_spoilt(const Run &run) const;
   const float *weigh_losses(int32_t inputs);
   void begin_step(int32_t entry, int32_t inputs);
   bool shared_in_vain() const { return current_.share && statuses_.failed() > current_.failed_before; }

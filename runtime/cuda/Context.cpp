@@ -54,61 +54,69 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
     on.backend_ = &model.code().cuda();
     on.memory_ = DeviceMemory(*on.backend_, allocator);
     on.device_ = device;
-    void *stream = nullptr;
-    if (Status status = on.backend_->open(device, &stream); !status.ok()) {
-      status.message = name + ": " + status.message;
-      return status;
-    }
-    struct Stream { // copies may be under way where memory for the next one ends
-      const Backend &backend;
-      void *stream;
-      ~Stream() {
-        (void)backend.wait(stream);
-        backend.close(stream);
-      }
-    } opened{*on.backend_, stream};
-    bool room = true;
-    size_t needed = 0;
-    auto upload = [&](std::vector<Constant> &to, int32_t count, auto &&array) {
-      to.resize(static_cast<size_t>(count));
-      for (int32_t number = 0; number < count; ++number) {
-        const Array<unsigned char> &from = array(number);
-        if (from.empty())
-          continue;
-        needed += from.size();
-        to[number] = {room ? on.memory_.allocate(from.size()) : nullptr, from.size()};
-        room = to[number].data != nullptr;
-        if (!room)
-          continue;
-        on.bytes_ += from.size();
-        on.backend_->copy(to[number].data, from.data(), from.size(), stream);
-      }
-    };
-    upload(
-        on.buffers_,
-        model.buffers(), [&](int32_t number) -> const auto & { return model.raw_buffer(number); });
-    upload(
-        on.matrices_,
-        model.matrices(), [&](int32_t number) -> const auto & { return model.raw_matrix(number); });
-    Status begun = on.backend_->begun(), status = on.backend_->wait(stream);
-    if (!begun.ok())
-      status = std::move(begun);
-    if (!room) {
-      status = on.memory_.missing("the model", needed, 0);
-      status.message = name + ": " + status.message;
-      return status;
-    }
-    if (!status.ok()) {
-      status.message = name + ": " + status.message;
-      return status;
-    }
     on.model_ = &model;
-    on.number_ = model.number();
+    if (Status status = on.upload(); !status.ok()) {
+      status.message = name + ": " + status.message;
+      return status;
+    }
     *made = std::move(on);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, name + ": not enough memory for the model");
   }
   return Status();
+}
+
+Status Model::renew() {
+  if (empty())
+    return Status::error(Code::bad_call, "a model that was never made cannot be renewed");
+  Status status = upload();
+  if (!status.ok())
+    status.message = host().info().name + ": " + status.message;
+  return status;
+}
+
+/// Copies all constants to the device, where they get memory the first time.
+Status Model::upload() {
+  void *stream = nullptr;
+  if (Status status = backend_->open(device_, &stream); !status.ok())
+    return status;
+  struct Stream { // copies may be under way where memory for the next one ends
+    const Backend &backend;
+    void *stream;
+    ~Stream() {
+      (void)backend.wait(stream);
+      backend.close(stream);
+    }
+  } opened{*backend_, stream};
+  bool room = true;
+  size_t needed = 0;
+  auto copy = [&](std::vector<Constant> &to, int32_t count, auto &&array) {
+    to.resize(static_cast<size_t>(count));
+    for (int32_t number = 0; number < count; ++number) {
+      const Array<unsigned char> &from = array(number);
+      if (from.empty())
+        continue;
+      needed += from.size();
+      if (to[number].data == nullptr) {
+        to[number] = {room ? memory_.allocate(from.size()) : nullptr, from.size()};
+        room = to[number].data != nullptr;
+        bytes_ += room ? from.size() : 0;
+      }
+      if (room)
+        backend_->copy(to[number].data, from.data(), from.size(), stream);
+    }
+  };
+  copy(
+      buffers_,
+      model_->buffers(), [&](int32_t number) -> const auto & { return model_->raw_buffer(number); });
+  copy(
+      matrices_,
+      model_->matrices(), [&](int32_t number) -> const auto & { return model_->raw_matrix(number); });
+  Status begun = backend_->begun(), status = backend_->wait(stream);
+  if (!room)
+    return memory_.missing("the model", needed, 0);
+  number_ = model_->number();
+  return begun.ok() ? status : begun;
 }
 
 Range elements(const ColumnView &view, Range rows, int32_t levels) {

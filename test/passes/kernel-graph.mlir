@@ -1,7 +1,8 @@
 // RUN: dbc-opt %s --kernel-graph | FileCheck %s
 //
 // Launches may be one graph where the number of time steps says all of them, concurrent loops too; not so where a `while`
-// drops rows, or where one loop stands in another one, whose time steps depend on those of that one.
+// drops rows, or where one loop stands in another one, whose time steps depend on those of that one; nor where a run may leave
+// some out, as it wants no gradients.
 
 module @m {
   kernel.program @fine [] [] -> f32 {
@@ -68,4 +69,23 @@ module @m {
       }
     }
   }
+  kernel.program loss @differentiated [] [] -> f32 {
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set batch @batch []
+    kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
+    kernel.buffer @gradient over @batch : f32
+    kernel.gradient @W = @gradient
+    kernel.func stage @own(%begin: i32, %end: i32) over @scan {
+    }
+    // CHECK: kernel.run {
+    // CHECK: } {no_graph_reason = "a run may want no gradients"}
+    kernel.run {
+      kernel.gradients {
+        kernel.steps @scan {
+          kernel.launch @own
+        }
+      }
+    }
+  }
+  kernel.param @W : f32
 }

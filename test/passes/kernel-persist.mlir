@@ -117,4 +117,26 @@ module @m {
       }
     }
   }
+  // Loops of the backward pass are launched stage by stage.
+  kernel.program loss @differentiated [] [] -> f32 {
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set batch @batch []
+    kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
+    kernel.buffer @gradient over @batch : f32
+    kernel.gradient @W = @gradient
+    kernel.func stage @own(%begin: i32, %end: i32) over @scan {
+    }
+    kernel.run {
+      // CHECK: kernel.gradients {
+      // CHECK-NEXT: kernel.steps @scan reverse {
+      // CHECK-NEXT: kernel.launch @own
+      // CHECK-NEXT: } {not_persistent_reason = "it is of the backward pass"}
+      kernel.gradients {
+        kernel.steps @scan reverse {
+          kernel.launch @own
+        }
+      }
+    }
+  }
+  kernel.param @W : f32
 }

@@ -1,8 +1,9 @@
-"""Compares the gradients of models' losses with the oracle's, each model with the sizes that it needs: model_gradients.py DBC MODELS..
+"""Compares the gradients of models' losses with the oracle's, each model with the sizes that it needs.
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
 
+import argparse
 import pathlib
 import re
 import subprocess
@@ -14,16 +15,24 @@ SIZES = {"vocab": 11, "chars": 7, "tags": 5, "words": 9, "glyphs": 9, "source": 
 RECOMPUTE = ["none", "cheap", "cells"]
 
 
-def main(dbc, models):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dbc", default="dbc", help="the compiler")
+    parser.add_argument("-n", default="8", help="inputs of each loss")
+    parser.add_argument("--real", default="f64", help="numbers of compiled code, as `dbc verify --real`")
+    parser.add_argument("--target", default="cpu", help="what it runs on, as `dbc verify --target`")
+    parser.add_argument("models", nargs="+")
+    options = parser.parse_args()
     failed = []
-    for model in models:
+    for model in options.models:
         text = pathlib.Path(model).read_text()
         if not re.search(r"^loss ", text, re.M):
             continue
         open_dims = " ".join(re.findall(r"^dim ([^;]*);", text, re.M)).split(",")
         dims = [f"-D{name}={SIZES[name]}" for name in (each.strip() for each in open_dims) if name in SIZES]
         dims += ["--gradient", "all", "--recompute", RECOMPUTE[len(text) % len(RECOMPUTE)]]
-        command = [dbc, "verify", model, *dims, "--mode", "train", "--real", "f64", "-n", "8", "--seed", "3"]
+        command = [options.dbc, "verify", model, *dims, "--mode", "train", "--real", options.real, "-n", options.n]
+        command += ["--seed", "3", "--target", options.target]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0 or "of gradients" not in done.stdout:
             failed.append(model)
@@ -32,4 +41,4 @@ def main(dbc, models):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main())

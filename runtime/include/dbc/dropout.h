@@ -42,21 +42,22 @@ struct Dropout {
   /// An element of what a dropout gives: 0 where it is dropped, else x / (1 - rate). `place` says which
   /// dropout of the source, `keys` which of its masks: numbers of the instance, positions, of tables.
   template <class Real, class... Keys>
-  Real in_input(Real x, Real rate, int32_t element, uint64_t place, int32_t input, Keys... keys) const {
+  constexpr Real in_input(Real x, Real rate, int32_t element, uint64_t place, int32_t input,
+                          Keys... keys) const {
     return drops ? of_mask(x, rate, element, with(mix(inputs[input], place), keys...)) : x;
   }
   /// The same of a mask that all inputs of a run share.
   template <class Real, class... Keys>
-  Real in_run(Real x, Real rate, int32_t element, uint64_t place, Keys... keys) const {
+  constexpr Real in_run(Real x, Real rate, int32_t element, uint64_t place, Keys... keys) const {
     return drops ? of_mask(x, rate, element, with(mix(run, place), keys...)) : x;
   }
 
 private:
-  template <class Real> static Real of_mask(Real x, Real rate, int32_t element, uint64_t mask) {
+  template <class Real> static constexpr Real of_mask(Real x, Real rate, int32_t element, uint64_t mask) {
     return keeps(mask, element, static_cast<double>(rate)) ? x / (1 - rate) : Real(0);
   }
-  static uint64_t with(uint64_t mask) { return mask; }
-  template <class... Keys> static uint64_t with(uint64_t mask, int32_t key, Keys... keys) {
+  static constexpr uint64_t with(uint64_t mask) { return mask; }
+  template <class... Keys> static constexpr uint64_t with(uint64_t mask, int32_t key, Keys... keys) {
     return with(mix(mask, static_cast<uint32_t>(key)), keys...);
   }
 };

@@ -26,13 +26,15 @@ public:
   void select(const TimeSteps &time_steps);
 
   int32_t rows() const { return count_; }
+  /// Position -> row; null: the row is at its number.
+  const int32_t *order() const { return row_; }
   int32_t row_at(int32_t position) const { return row_ ? row_[position] : position; }
 
 private:
   bool in_order_ = true;
   int32_t all_ = 0;              ///< rows of the index set
   int32_t count_ = 0;            ///< positions
-  const int32_t *row_ = nullptr; ///< position -> row; null: the row is at its number
+  const int32_t *row_ = nullptr; ///< see order()
   IndexArray owner_;             ///< of each row, while they are sorted
   IndexSet of_owner_{2};         ///< the rows of each owner, a transpose; filled only if !in_order_
   IndexArray selected_;          ///< the active ones

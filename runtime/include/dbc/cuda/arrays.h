@@ -4,6 +4,7 @@
 // C++: both the host's code of a model and its kernels include it.
 #pragma once
 
+#include <dbc/dropout.h>
 #include <dbc/status.h>
 
 #include <algorithm>

@@ -28,8 +28,8 @@ namespace dbc::cuda {
 
 class Context;
 
-/// The constants of a model in a device's memory. Immutable; any number of contexts may share one. New
-/// weights are a new Model, and contexts of it.
+/// The constants of a model in a device's memory. Any number of contexts may share one. It is changed by
+/// renew() alone, which is for training; else new weights are a new Model, and contexts of it.
 class Model {
 public:
   Model() = default;
@@ -45,6 +45,11 @@ public:
   /// device, no memory.
   /// Memory comes from `allocator`, if it has functions; what they need must outlive this.
   static Status make(const dbc::Model &model, int32_t device, Model *made, const Allocator &allocator = {});
+
+  /// Takes over what dbc::Model::renew() has made of the model, into the memory that it has. Nothing may be
+  /// computed with it meanwhile; contexts need not be told. Fails with bad_call where it was never made, and
+  /// as make() does where the device fails; then it is to be renewed again before it is used.
+  Status renew();
 
   bool empty() const { return model_ == nullptr; }
   /// Of one that was never made, or was moved from: a model that was never made.
@@ -65,6 +70,7 @@ public:
 
 private:
   void swap(Model &other) noexcept;
+  Status upload();
   const dbc::Model *model_ = nullptr;
   uint64_t number_ = 0; ///< of the model
   const Backend *backend_ = nullptr;
@@ -309,8 +315,17 @@ public:
   /// Waits, and gives a copy of an array of the device, valid until the next fetch or put: for what the host
   /// decides.
   const uint8_t *fetch(const uint8_t *from, size_t count);
+  const int32_t *fetch(const int32_t *from, size_t count) {
+    return reinterpret_cast<const int32_t *>(
+        fetch(reinterpret_cast<const uint8_t *>(from), count * sizeof(int32_t)));
+  }
   /// Puts numbers that the host decided in the course of a run into an array of that kind; its address.
   int32_t *put(int32_t *to, const int32_t *from, size_t count);
+  /// In place of what would follow, after a failure: says what it was.
+  Status stop() {
+    copy_out();
+    return status_;
+  }
   /// Begins one copy of all results from the device; where they stay, only of what says what was wrong.
   void copy_out();
   /// Waits for all that was begun. Fails with bad_call if another sub-batch has begun on this context since

@@ -128,6 +128,41 @@ DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *int
   }
 }
 
+//===-- Sums over rows ----------------------------------------------------------------------------------===//
+
+/// Whether a row has a number that is not 0. By a warp.
+template <class Operand> DBC_DEVICE int32_t has_any(const Operand &x, int32_t row) {
+  const auto *numbers = x.at(row);
+  int32_t any = 0;
+  for (int32_t k = threadIdx.x % kWarp; k < x.length; k += kWarp)
+    any |= numbers[k] != 0;
+  return sum_of_lanes(any) != 0;
+}
+
+/// into[i * x.length + j] += the sum over `count` rows r, in order, of a[r][i] * x[r][j], for those i below
+/// `height` that tile number `tile` of `tiles` has. A row of which a or x is all zeros adds nothing; `adds`
+/// gets for each row whether it does. By the block.
+template <class Real, class A, class X>
+DBC_DEVICE void add_outer_products(int32_t count, int32_t height, int32_t tile, int32_t tiles, int32_t *adds,
+                                   Real *into, A a, X x) {
+  for (int32_t row = threadIdx.x / kWarp; row < count; row += kWarps) {
+    const int32_t left = has_any(a, row), right = has_any(x, row);
+    if (threadIdx.x % kWarp == 0)
+      adds[row] = left & right;
+  }
+  __syncthreads();
+  const auto first = static_cast<int32_t>(int64_t(height) * tile / tiles),
+             last = static_cast<int32_t>(int64_t(height) * (tile + 1) / tiles);
+  for (int32_t n = threadIdx.x; n < (last - first) * x.length; n += blockDim.x) {
+    const int32_t i = first + n / x.length, j = n % x.length;
+    Real sum = 0;
+    for (int32_t row = 0; row < count; ++row)
+      if (adds[row] != 0)
+        sum = fused(static_cast<Real>(a.at(row)[i]), static_cast<Real>(x.at(row)[j]), sum);
+    into[int64_t(i) * x.length + j] += sum;
+  }
+}
+
 //===-- On the tensor cores -----------------------------------------------------------------------------===//
 
 /// Rows of an operand, which begin at multiples of 16 bytes, as does each behind the one before; what lies
