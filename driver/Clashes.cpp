@@ -6,18 +6,13 @@ namespace dbc::driver {
 
 std::string clashOf(const Options &o, const CLI::App &app) {
   const bool run = app.got_subcommand("run"), report = app.got_subcommand("report"),
-             train = app.got_subcommand("train"), verify = app.got_subcommand("verify"),
-             weights = app.got_subcommand("weights");
+             verify = app.got_subcommand("verify"), weights = app.got_subcommand("weights");
   auto isGiven = [&](const char *command, const char *option) {
     return app.get_subcommand(command)->count(option) > 0;
   };
   const bool onDevice = o.model.target == "cuda" || o.model.target == "cuda-on-cpu";
   const std::pair<bool, std::string> clashes[] = {
       {o.model.f64 && o.model.bf16, "`--weights bf16` goes with `--real f32` alone"},
-      {train && o.model.device,
-       "gradients on a GPU are not supported yet: training goes with `--target cpu` alone"},
-      {o.model.train && o.model.device,
-       "`--mode train` goes with `--target cpu` alone: gradients on a GPU are not supported yet"},
       {!o.model.train && !o.model.gradients.empty(), "`--gradient` goes with `--mode train` alone"},
       {!o.model.train && o.model.recompute != "none", "`--recompute` goes with `--mode train` alone"},
       {o.model.tf32 && (o.model.f64 || !o.model.device),

@@ -372,7 +372,7 @@ Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const Model
   return kFine;
 }
 
-Exit becomeTrainer(const GeneratedCode &code, bool verbose, const std::string &argument) {
+Exit becomeTrainer(const GeneratedCode &code, bool onCpu, bool verbose, const std::string &argument) {
   int why = 0;
   auto become = [&](const std::string &program) {
     if (verbose)
@@ -383,7 +383,7 @@ Exit becomeTrainer(const GeneratedCode &code, bool verbose, const std::string &a
     why = errno;
     return false;
   };
-  if (Exit exit = make(code, /*onCpu=*/true, verbose, become))
+  if (Exit exit = make(code, onCpu, verbose, become))
     return exit;
   printError(std::string("the compiled trainer cannot be started: ") + std::strerror(why));
   return kInternal;

@@ -37,7 +37,7 @@ Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const Model
 bool hasMpi();
 
 /// Compiles in the same way a program of the model and its `main`, linked with dbc's trainer, and goes on as
-/// that program, in this process, with one argument. Returns only what is wrong.
-Exit becomeTrainer(const GeneratedCode &code, bool verbose, const std::string &argument);
+/// that program, in this process, with one argument. Returns only what is wrong. `onCpu` as above.
+Exit becomeTrainer(const GeneratedCode &code, bool onCpu, bool verbose, const std::string &argument);
 
 } // namespace dbc::driver

@@ -53,13 +53,15 @@ static std::string withoutPlaces(llvm::StringRef source) {
   return text;
 }
 
-/// A hash of what computes the numbers of a training. What is kept or found again changes none of them: one
-/// may go on with another --recompute.
+/// A hash of what computes the numbers of a training. What is kept or found again changes none of them, and a
+/// GPU computes what the CPU does: one may go on with another --recompute or --target.
 static Exit hashOfProgram(const Options &options, const GeneratedCode &code, std::string &hash) {
   GeneratedCode keeping;
-  if (options.model.recompute != "none") {
+  if (options.model.recompute != "none" || options.model.device) {
     ModelOptions model = options.model;
     model.recompute = "none";
+    model.device = false;
+    model.target = "cpu";
     if (Exit exit = ModelUnit(model).generate(keeping))
       return exit;
   }
@@ -98,6 +100,7 @@ Exit trainCommand(const Options &options) {
   asked.weights = options.weights;
   asked.optimizer.epsilon = usual_epsilon(asked.optimizer.kind);
   asked.dims = options.model.dims;
+  asked.cuda = options.model.device;
   // What can be said before the C++ is compiled, which takes a while.
   if (Status status = check(asked); !status.ok())
     return fail(status);
@@ -118,7 +121,7 @@ Exit trainCommand(const Options &options) {
   code.main = mainOf(code);
   if (Exit exit = hashOfProgram(options, code, asked.program))
     return exit;
-  return becomeTrainer(code, options.model.verbose, to_json(asked));
+  return becomeTrainer(code, options.model.target != "cuda", options.model.verbose, to_json(asked));
 }
 
 } // namespace dbc::driver

@@ -508,9 +508,13 @@ private:
         ->type_name("FILE");
     train
         ->add_option_function<std::string>(
-            "--target", [this](const std::string &text) { o.model.device = text != "cpu"; },
-            "what it is trained on: cpu [cpu]")
-        ->check(oneOf({"cpu", "cuda"}));
+            "--target",
+            [this](const std::string &text) {
+              o.model.target = text;
+              o.model.device = text != "cpu";
+            },
+            "what it is trained on: cpu, cuda, or cuda-on-cpu, where the CPU runs the kernels [cpu]")
+        ->check(oneOf({"cpu", "cuda", "cuda-on-cpu"}));
     for (const char *name :
          {"--label", "--target", "--momentum", "--nesterov", "--weight-decay", "--real", "--clip-norm",
           "--freeze", "--warmup", "--every", "--gamma", "--recompute", "--shard-optimizer",

@@ -69,6 +69,12 @@ static Status fill(const ModelCode &code, const Weights &weights, Model &model) 
   return Status();
 }
 
+/// Of a model that differs from all others, and from what it was before.
+static uint64_t next_number() {
+  static std::atomic<uint64_t> models{0};
+  return ++models;
+}
+
 Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
   if (model == nullptr)
     return Status::error(Code::bad_call,
@@ -78,8 +84,7 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
   if (Status filled = fill(code, weights, made); !filled.ok())
     return filled;
   made.scratch_ = Array<unsigned char>(); // most models are never renewed
-  static std::atomic<uint64_t> models{0};
-  made.number_ = ++models;
+  made.number_ = next_number();
   *model = std::move(made);
   return Status();
 }
@@ -87,8 +92,8 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
 Status Model::renew(const Weights &weights) {
   if (empty())
     return Status::error(Code::bad_call, "a model that was never made cannot be renewed");
-  if (code_->cuda != nullptr)
-    return Status::error(Code::bad_call, info().name + ": a model compiled for a device cannot be renewed");
+  if (code_->cuda != nullptr) // what a device has of it is no more current
+    number_ = next_number();
   origin_ = {};
   return fill(*code_, weights, *this);
 }

@@ -34,6 +34,7 @@ template <class Options, class Visit> void for_each_option(Options &o, Visit vis
   visit("epochs", o.epochs);
   visit("seed", o.seed);
   visit("threads", o.threads);
+  visit("cuda", o.cuda);
   visit("optimizer", o.optimizer.kind);
   visit("momentum", o.optimizer.momentum);
   visit("nesterov", o.optimizer.nesterov);

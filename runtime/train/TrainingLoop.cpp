@@ -68,7 +68,18 @@ Status TrainingLoop::make_model() {
     return status;
   session_.emplace(model_, options_.threads);
   session_->time_stages(options_.profile || !options_.profile_json.empty());
+  if (!options_.cuda)
+    return Status();
+  if (Status status = cuda::Model::make(model_, /*device=*/0, &on_device_); !status.ok())
+    return status;
+  session_->compute_on(&device_.emplace(on_device_));
   return Status();
+}
+
+/// Takes over what the weights have become.
+Status TrainingLoop::renew_model() {
+  const Status status = model_.renew(weights_);
+  return status.ok() && !on_device_.empty() ? on_device_.renew() : status;
 }
 
 /// Says which parameters the loss has no gradient of: one that is read by `argmax` alone, say.
@@ -171,7 +182,7 @@ Status TrainingLoop::begin_keeping() {
     if (folder_->exists()) {
       if (Status status = folder_->load(weights_, optimizer_, progress_, asked()); !status.ok())
         return status;
-      if (Status status = model_.renew(weights_); !status.ok())
+      if (Status status = renew_model(); !status.ok())
         return status;
       meter_.say("resumes after epoch " + std::to_string(progress_.epoch) + ", step " +
                  std::to_string(progress_.step));
@@ -238,7 +249,7 @@ Status TrainingLoop::share_start() {
     return Status();
   if (Status status = share_state(ranks_, progress_, weights_, optimizer_); !status.ok())
     return status;
-  return model_.renew(weights_);
+  return renew_model();
 }
 
 Status TrainingLoop::prepare() {
@@ -418,7 +429,10 @@ Status TrainingLoop::descend(const std::vector<size_t> &lines, bool has_gradient
     return ranks_.is_alone() || status.code == Code::bad_call
                ? not_finite(lines, "step " + std::to_string(progress_.step + 1) + ": " + status.message)
                : status;
-  return profile_.time(Work::Pack, [&] { return model_.renew(weights_, optimizer_); });
+  return profile_.time(Work::Pack, [&] {
+    Status renewed = model_.renew(weights_, optimizer_);
+    return renewed.ok() && !on_device_.empty() ? on_device_.renew() : renewed;
+  });
 }
 
 Status TrainingLoop::step(const std::vector<size_t> &order, size_t begin, size_t end) {

@@ -15,6 +15,7 @@
 #include "StepProfile.h"
 
 #include <dbc/batch.h>
+#include <dbc/cuda/context.h>
 #include <dbc/io/instances.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
@@ -52,6 +53,7 @@ private:
     int64_t left_out = 0; ///< those that failed
   };
   Status make_model();
+  Status renew_model();
   Status read_data();
   Status prepare_alone();
   Status compare_ranks();
@@ -87,6 +89,7 @@ private:
   Ranks ranks_;
   Weights weights_;
   Model model_;
+  cuda::Model on_device_; ///< empty where the CPU computes
   int32_t loss_ = -1;
   std::optional<DataSet> train_;
   std::optional<InstanceReader> reader_;
@@ -94,7 +97,8 @@ private:
   DevMetric dev_;
   std::vector<float> input_weights_;
   std::vector<int64_t> input_numbers_;
-  std::optional<Session> session_; ///< of the model, which is made first
+  std::optional<cuda::Context> device_; ///< of the model there
+  std::optional<Session> session_;      ///< of the model, which is made first
   Optimizer optimizer_;
   GradientSum sum_; ///< where there are several ranks
   LearningRate rate_;

@@ -95,7 +95,7 @@ public:
   /// Takes over what weights have become, into the memory that the model has: for training, where a model is
   /// one session's own. Nothing may read the model meanwhile; sessions need not be told. Fails as make()
   /// does (without memory it may have taken over a part: renew it again before it is used), and with bad_call
-  /// for a model that was never made, or was compiled for a device, which has a copy of its own.
+  /// for a model that was never made. What a device has of it is to be renewed too (cuda::Model::renew).
   Status renew(const Weights &weights);
   /// The same where the optimizer's last step is all that has changed: of a table of which the step has
   /// changed some rows these alone are taken over, so that a small batch costs what it looks up. All is taken
@@ -108,7 +108,8 @@ public:
   /// Of a model that was never made: without a name, data types, params and entries.
   const ModelCode &code() const { return code_ != nullptr ? *code_ : no_code(); }
   const ModelInfo &info() const { return *code().info; }
-  /// Another one for each make() of a program; 0: was never made.
+  /// Another one for each make() of a program, and of a model compiled for a device for each renew(); 0: was
+  /// never made.
   uint64_t number() const { return number_; }
   /// Memory held, in bytes.
   size_t bytes() const;

@@ -29,6 +29,7 @@ struct TrainOptions {
   int64_t epochs = 10;
   uint64_t seed = 0; ///< of weights, order of inputs and dropout
   int32_t threads = 1;
+  bool cuda = false; ///< whether a CUDA device computes losses and gradients, of a model compiled for one
   OptimizerOptions optimizer; ///< without `lr`, which the trainer sets
   LearningRate rate;          ///< without `every`, `total` and `more_is_better`, likewise
   int64_t every_epochs = 1;   ///< LearningRate::Kind::Step
