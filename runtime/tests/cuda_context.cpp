@@ -85,6 +85,41 @@ TEST_F(CudaContext, ModelsWithoutMemory) {
   EXPECT_TRUE(dbc::cuda::Model::make(model_, 0, &on_).ok());
 }
 
+// What a renewed model has become is copied into the memory that there is; before, no context computes with
+// what it was.
+TEST_F(CudaContext, RenewedModels) {
+  dbc::Model model = device_model();
+  dbc::cuda::Model on;
+  EXPECT_EQ(on.renew().code, Code::bad_call);
+  ASSERT_TRUE(dbc::cuda::Model::make(model, 0, &on).ok());
+  Context context(on);
+  dbc::Session session(model);
+  session.compute_on(&context);
+  fill(3);
+  EXPECT_TRUE(session.run(0, batch_).ok() && right(session));
+
+  dbc::Weights weights(info());
+  const float numbers[2] = {3, 4}, bias = 2;
+  must(weights.set("W", numbers, 2));
+  must(weights.set("b", &bias, 1));
+  ASSERT_TRUE(model.renew(weights).ok());
+  EXPECT_FALSE(on.is_current());
+  EXPECT_EQ(session.run(0, batch_).message,
+            "toy: the model was made anew, and the context's is as it was before");
+
+  const int32_t allocations = gpu.allocations;
+  const size_t bytes = on.bytes();
+  ASSERT_TRUE(on.renew().ok());
+  EXPECT_TRUE(on.is_current());
+  EXPECT_EQ(gpu.allocations, allocations);
+  EXPECT_EQ(on.bytes(), bytes);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_EQ(session.outputs(0).f32(0)[1], 7 * 0.25f + 2);
+
+  gpu.failing = 0;
+  EXPECT_EQ(on.renew().code, Code::internal);
+}
+
 //===-- Runs --------------------------------------------------------------------------------------------===//
 
 // A session computes the same on a device, batch by batch, and can go back and forth.

@@ -22,13 +22,14 @@ auto all(const LearningRate &r) {
   return std::tie(kind, base, warm_up, gamma, floor, patience, threshold);
 }
 auto all(const TrainOptions &o) {
-  const auto &[loss, train, dev, metric, target, weights, batch, epochs, seed, threads, optimizer, rate,
+  const auto &[loss, train, dev, metric, target, weights, batch, epochs, seed, threads, cuda, optimizer, rate,
                every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out, log, plot, profile,
                profile_json, resume, shard_optimizer, program, dims] = o;
-  return std::tuple_cat(std::tie(loss, train, dev, metric, target, weights, batch, epochs, seed, threads),
-                        all(optimizer), all(rate),
-                        std::tie(every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out,
-                                 log, plot, profile, profile_json, resume, shard_optimizer, program, dims));
+  return std::tuple_cat(
+      std::tie(loss, train, dev, metric, target, weights, batch, epochs, seed, threads, cuda), all(optimizer),
+      all(rate),
+      std::tie(every_epochs, rate_of, decay_of, freeze, patience, checkpoint_every, out, log, plot, profile,
+               profile_json, resume, shard_optimizer, program, dims));
 }
 
 /// No member has its default.
@@ -44,6 +45,7 @@ TrainOptions unusual() {
   o.epochs = int64_t(1) << 40;
   o.seed = std::numeric_limits<uint64_t>::max();
   o.threads = 7;
+  o.cuda = true;
   o.optimizer.kind = OptimizerOptions::Kind::AdamW;
   o.optimizer.momentum = 0.1F;
   o.optimizer.nesterov = true;
