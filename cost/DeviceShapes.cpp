@@ -37,7 +37,7 @@ static int64_t operationsOf(Block &block) {
                     (lanes.getCombine() ? kMeeting : 0);
       continue;
     }
-    bool function = isa<math::MathDialect>(op.getDialect()) || isa<kernel::FunctionOp>(op);
+    bool function = isa<mlir::math::MathDialect>(op.getDialect()) || isa<kernel::FunctionOp>(op);
     operations += function ? kFunction : 1;
     for (Region &region : op.getRegions())
       if (!region.empty())

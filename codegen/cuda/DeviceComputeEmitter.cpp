@@ -41,6 +41,7 @@ private:
   std::string fetch(kernel::BufferOp numbers);
   void put(kernel::IndexSetOp indexSet, StringRef name);
   void gradients();
+  void keepGradient(kernel::BufferOp buffer);
   std::string launchedPrefix(Operation &loop, const std::string &timeSteps) override;
   void rest(Operation &loop, const std::string &timeSteps) override;
   void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
@@ -385,21 +386,46 @@ void DeviceComputeEmitter::finish() {
   out_.blank();
 }
 
-/// Copies gradients where the host wants them.
+/// Leaves the gradients of parameters where they are, or copies them to the host; those of fields and
+/// arguments the host always has.
 void DeviceComputeEmitter::gradients() {
   if (!program_.isDifferentiated())
     return;
-  out_.open("if (run.gradients)");
-  for (kernel::BufferOp buffer : program_.buffers) {
-    const std::string room = gradientRoom(buffer);
-    if (room.empty())
-      continue;
+  auto copy = [&](kernel::BufferOp buffer) {
     out_.line("status = device.copy_to_host(" +
-              commas({room, member(buffer), sizeOf(buffer) + " * sizeof(real)"}) + ");");
+              commas({gradientRoom(buffer), member(buffer), sizeOf(buffer) + " * sizeof(real)"}) + ");");
     out_.line("if (!status.ok())");
     out_.line("  return status;");
+  };
+  auto buffers = [&](bool ofInputs, llvm::function_ref<void(kernel::BufferOp)> visit) {
+    for (kernel::BufferOp buffer : program_.buffers)
+      if (!gradientRoom(buffer).empty() && (program_.inputGradientIn(buffer.getSymName()) >= 0) == ofInputs)
+        visit(buffer);
+  };
+  if (!program_.gradients.empty()) {
+    out_.open("if (run.gradients && device.keeps_gradients_on_device())");
+    buffers(/*ofInputs=*/false, [&](kernel::BufferOp buffer) { keepGradient(buffer); });
+    out_.otherwise("if (run.gradients) ");
+    buffers(/*ofInputs=*/false, copy);
+    out_.close();
   }
-  out_.close();
+  if (!program_.inputGradients.empty()) {
+    out_.open("if (run.gradients)");
+    buffers(/*ofInputs=*/true, copy);
+    out_.close();
+  }
+}
+
+void DeviceComputeEmitter::keepGradient(kernel::BufferOp buffer) {
+  const Param &param = *model_.param(program_.gradientIn(buffer.getSymName()).getParam());
+  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
+  std::vector<std::string> arguments = {std::to_string(param.number), member(buffer), sizeOf(buffer)};
+  if (indexSet.getKind() == kernel::IndexSetKind::Distinct)
+    arguments.push_back("{" +
+                        commas({program_.nameOf(indexSet) + "[0]", program_.rows(indexSet),
+                                std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
+                        "}");
+  out_.line("device.keep_gradient(" + commas(arguments) + ");");
 }
 
 /// The same where they are to stay.

@@ -116,14 +116,18 @@ std::string emitKernels(const ModelNames &model, const DeviceKernels &kernels) {
   if (blas)
     out.line("#include <dbc/cuda/cublas.h>");
   out.line("#include <dbc/cuda/kernels.h>");
+  const bool trains = any_of(model.programs, [](const auto &program) { return !program->gradients.empty(); });
+  if (trains)
+    out.line("#include <dbc/cuda/optimizer_kernels.h>");
   out.blank();
   openSpaces(model, out);
   out.line("namespace cuda_kernels {");
   out.raw("\n");
   out.line("namespace math = dbc::math;");
   out.blank();
-  out.line("const dbc::cuda::Backend &backend() { return dbc::cuda::backend" +
-           std::string(blas ? "_with_blas" : "") + "(); }");
+  const std::string backend = std::string("dbc::cuda::backend") + (blas ? "_with_blas" : "") + "()";
+  out.line("const dbc::cuda::Backend &backend() { return " +
+           (trains ? "dbc::cuda::backend_that_trains<real>(" + backend + ")" : backend) + "; }");
   out.blank();
   auto space = [&](const std::string &name, const std::vector<DeviceKernel> &inIt) {
     if (inIt.empty())

@@ -32,6 +32,8 @@ Model &Model::operator=(Model &&other) noexcept {
   matrices_ = std::exchange(other.matrices_, {});
   scratch_ = std::exchange(other.scratch_, {});
   plans_ = std::exchange(other.plans_, {});
+  buffer_sources_ = std::exchange(other.buffer_sources_, {});
+  matrix_sources_ = std::exchange(other.matrix_sources_, {});
   origin_ = std::exchange(other.origin_, {});
   step_ = nullptr;
   packed32_ = std::exchange(other.packed32_, {});
@@ -108,6 +110,17 @@ Status Model::renew(const Weights &weights, const Optimizer &optimizer) {
   if (renewed.ok())
     origin_ = {&weights, weights.accesses(), &optimizer, optimizer.steps()};
   return renewed;
+}
+
+Status Model::find_sources(const Weights &weights) {
+  if (empty())
+    return Status::error(Code::bad_call, "a model that was never made has no sources");
+  if (WeightPlaces(weights).first(weights.count()) > INT32_MAX)
+    return Status::error(Code::limit, info().name + ": there are 2^31 weights or more");
+  finds_sources_ = true;
+  Status filled = fill(*code_, weights, *this);
+  finds_sources_ = false;
+  return filled;
 }
 
 const ParamChange *Model::change_of(int32_t param) const {

@@ -19,95 +19,55 @@ struct Zeros {
   float operator[](size_t) const { return 0; }
 };
 
-/// A step of one parameter: what all its elements have in common.
-struct Step {
-  const OptimizerOptions &o;
-  float lr;           ///< of this parameter
-  float scale;        ///< of the gradient, by clipping
-  float weight_decay; ///< of this parameter
-  bool has_momentum;
-  // Of Adam and AdamW: lr and the root of the mean of squares by their corrections; what stays of a weight.
-  float corrected_lr = 0, root = 1, kept = 1;
-
-  Step(const OptimizerOptions &options, float lr, float scale, float weight_decay, int64_t number)
-      : o(options), lr(lr), scale(scale), weight_decay(weight_decay),
-        has_momentum(o.kind == Kind::Sgd && o.momentum != 0) {
-    if (o.kind != Kind::Adam && o.kind != Kind::AdamW)
-      return;
-    const auto steps = static_cast<double>(number);
-    corrected_lr = static_cast<float>(lr / (1 - std::pow(static_cast<double>(o.beta1), steps)));
-    root = static_cast<float>(std::sqrt(1 - std::pow(static_cast<double>(o.beta2), steps)));
-    if (o.kind == Kind::AdamW)
-      kept = 1 - lr * weight_decay;
+/// Changes `count` weights and their state. The arrays are apart from each other, which lets the loops run on
+/// vectors.
+template <class Gradient>
+inline __attribute__((always_inline)) void change_all(const OptimizerStep &step, float *__restrict weights,
+                                                      float *__restrict first, float *__restrict second,
+                                                      Gradient gradient, size_t count) {
+  const auto given = [&](size_t i) { return static_cast<float>(gradient[i]); };
+  switch (step.rule) {
+  case OptimizerStep::Rule::Sgd:
+    for (size_t i = 0; i < count; ++i)
+      step.sgd(weights[i], given(i));
+    return;
+  case OptimizerStep::Rule::Momentum:
+    for (size_t i = 0; i < count; ++i)
+      step.with_momentum(weights[i], first[i], given(i));
+    return;
+  case OptimizerStep::Rule::Nesterov:
+    for (size_t i = 0; i < count; ++i)
+      step.nesterov(weights[i], first[i], given(i));
+    return;
+  case OptimizerStep::Rule::Adagrad:
+    for (size_t i = 0; i < count; ++i)
+      step.adagrad(weights[i], second[i], given(i));
+    return;
+  case OptimizerStep::Rule::Adam:
+    for (size_t i = 0; i < count; ++i)
+      step.adam(weights[i], first[i], second[i], given(i));
+    return;
   }
-
-  /// Changes `count` weights and their state. The arrays are apart from each other, which lets the loops run
-  /// on vectors.
-  template <class Gradient>
-  inline __attribute__((always_inline)) void change(float *__restrict weights, float *__restrict first,
-                                                    float *__restrict second, Gradient gradient,
-                                                    size_t count) const {
-    const float decay = o.kind == Kind::AdamW ? 0.0F : weight_decay;
-    const auto given = [&](size_t i) {
-      const float g = scale * static_cast<float>(gradient[i]);
-      return decay != 0 ? g + decay * weights[i] : g;
-    };
-    switch (o.kind) {
-    case Kind::Sgd:
-      if (!has_momentum) {
-        for (size_t i = 0; i < count; ++i)
-          weights[i] -= lr * given(i);
-        return;
-      }
-      for (size_t i = 0; i < count; ++i) {
-        const float g = given(i);
-        first[i] = o.momentum * first[i] + g;
-        weights[i] -= lr * (o.nesterov ? g + o.momentum * first[i] : first[i]);
-      }
-      return;
-    case Kind::Adagrad:
-      for (size_t i = 0; i < count; ++i) {
-        const float g = given(i);
-        second[i] += g * g;
-        weights[i] -= lr * g / (std::sqrt(second[i]) + o.epsilon);
-      }
-      return;
-    case Kind::Adam:
-    case Kind::AdamW:
-      for (size_t i = 0; i < count; ++i) {
-        const float g = given(i);
-        first[i] += (1 - o.beta1) * (g - first[i]);
-        second[i] = o.beta2 * second[i] + (1 - o.beta2) * g * g;
-        weights[i] = kept * weights[i] - corrected_lr * first[i] / (std::sqrt(second[i]) / root + o.epsilon);
-      }
-      return;
-    }
-  }
-
-  /// Whether elements whose gradient is 0 change too, they or their state.
-  bool changes_without_gradient() const {
-    return !o.lazy_rows &&
-           (weight_decay != 0 || has_momentum || o.kind == Kind::Adam || o.kind == Kind::AdamW);
-  }
-};
+}
 
 // For each instruction set; the bits are the same.
-DBC_CLONES void change(const Step &step, float *__restrict weights, float *__restrict first,
+DBC_CLONES void change(const OptimizerStep &step, float *__restrict weights, float *__restrict first,
                        float *__restrict second, const float *__restrict gradient, size_t count) {
-  step.change(weights, first, second, gradient, count);
+  change_all(step, weights, first, second, gradient, count);
 }
-DBC_CLONES void change(const Step &step, float *__restrict weights, float *__restrict first,
+DBC_CLONES void change(const OptimizerStep &step, float *__restrict weights, float *__restrict first,
                        float *__restrict second, const double *__restrict gradient, size_t count) {
-  step.change(weights, first, second, gradient, count);
+  change_all(step, weights, first, second, gradient, count);
 }
-DBC_CLONES void change(const Step &step, float *__restrict weights, float *__restrict first,
+DBC_CLONES void change(const OptimizerStep &step, float *__restrict weights, float *__restrict first,
                        float *__restrict second, Zeros gradient, size_t count) {
-  step.change(weights, first, second, gradient, count);
+  change_all(step, weights, first, second, gradient, count);
 }
 
 /// The step of a parameter, or a part of it, by a dense gradient or one of the `rows` of the parameter.
+/// `all`: numbers without a gradient change, too.
 template <class Real>
-void apply(const Step &step, float *weights, OptimizerState &state, const Real *gradient,
+void apply(const OptimizerStep &step, bool all, float *weights, OptimizerState &state, const Real *gradient,
            const GradientRows &rows, ParamRange part) {
   const size_t size = part.end - part.begin;
   weights += part.begin;
@@ -119,7 +79,6 @@ void apply(const Step &step, float *weights, OptimizerState &state, const Real *
   if (!rows)
     return range(gradient, 0, size);
   const auto width = static_cast<size_t>(rows.width);
-  const bool all = step.changes_without_gradient();
   size_t done = 0;
   for (int32_t r = 0; r < rows.count; ++r) {
     const size_t begin = static_cast<size_t>(rows.rows[r]) * width - part.begin;
@@ -216,8 +175,9 @@ bool fits(const Outputs &outputs, int32_t param, ParamRange part) {
                               static_cast<size_t>(rows.rows[rows.count - 1]) < part.end / width));
 }
 
-/// What is wrong with the options, or nothing. What the kind does not use is not looked at.
-std::string wrong_option(const OptimizerOptions &o) {
+} // namespace
+
+std::string Optimizer::wrong_option(const OptimizerOptions &o) {
   const auto must = [](const char *name, const char *range, float is) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", static_cast<double>(is));
@@ -242,8 +202,6 @@ std::string wrong_option(const OptimizerOptions &o) {
     return must("beta1", below_1, o.beta1);
   return is_below_1(o.beta2) ? "" : must("beta2", below_1, o.beta2);
 }
-
-} // namespace
 
 Optimizer::Setting &Optimizer::setting(int32_t param) {
   if (static_cast<size_t>(param) >= settings_.size())
@@ -418,6 +376,41 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs, float norm) {
   return status.ok() ? clip_and_step(weights, outputs, norm) : status;
 }
 
+float Optimizer::weight_decay_of(int32_t param) const {
+  const Setting setting = setting_of(param);
+  return setting.weight_decay < 0 ? options_.weight_decay : setting.weight_decay;
+}
+
+OptimizerStep Optimizer::step_of(int32_t param, int64_t number) const {
+  using Rule = OptimizerStep::Rule;
+  const OptimizerOptions &o = options_;
+  const bool is_adam = o.kind == Kind::Adam || o.kind == Kind::AdamW;
+  OptimizerStep step;
+  step.rule = is_adam                   ? Rule::Adam
+              : o.kind == Kind::Adagrad ? Rule::Adagrad
+              : o.momentum == 0         ? Rule::Sgd
+              : o.nesterov              ? Rule::Nesterov
+                                        : Rule::Momentum;
+  step.lr = o.lr * setting_of(param).lr_scale;
+  step.decay = o.kind == Kind::AdamW ? 0 : weight_decay_of(param);
+  step.momentum = o.momentum;
+  step.beta1 = o.beta1;
+  step.beta2 = o.beta2;
+  step.epsilon = o.epsilon;
+  if (!is_adam)
+    return step;
+  const auto steps = static_cast<double>(number);
+  step.corrected_lr = static_cast<float>(step.lr / (1 - std::pow(static_cast<double>(o.beta1), steps)));
+  step.root = static_cast<float>(std::sqrt(1 - std::pow(static_cast<double>(o.beta2), steps)));
+  if (o.kind == Kind::AdamW)
+    step.kept = 1 - step.lr * weight_decay_of(param);
+  return step;
+}
+
+bool Optimizer::changes_without_gradient(int32_t param) const {
+  return !options_.lazy_rows && (weight_decay_of(param) != 0 || keeps_first());
+}
+
 /// The step, once it is known that it can be made.
 Status Optimizer::clip_and_step(Weights &weights, const Outputs &outputs, float norm) {
   if (options_.clip_norm > 0 && !std::isfinite(norm))
@@ -436,17 +429,17 @@ Status Optimizer::clip_and_step(Weights &weights, const Outputs &outputs, float 
     change.kind = ParamChange::Kind::None;
     if (!takes_part(param, outputs))
       continue;
-    const Setting setting = setting_of(param);
     OptimizerState &state = states_[param];
-    const Step step(options_, options_.lr * setting.lr_scale, scale,
-                    setting.weight_decay < 0 ? options_.weight_decay : setting.weight_decay, ++state.steps);
+    OptimizerStep step = step_of(param, ++state.steps);
+    step.scale = scale;
+    const bool all = changes_without_gradient(param);
     const GradientRows rows = outputs.gradient_rows(param);
     const ParamRange part = range_of(param, weights);
     if (const double *wide = outputs.gradient_f64(param))
-      apply(step, weights.data_of(param), state, wide, rows, part);
+      apply(step, all, weights.data_of(param), state, wide, rows, part);
     else
-      apply(step, weights.data_of(param), state, outputs.gradient_f32(param), rows, part);
-    change.kind = rows && !step.changes_without_gradient() ? ParamChange::Kind::Rows : ParamChange::Kind::All;
+      apply(step, all, weights.data_of(param), state, outputs.gradient_f32(param), rows, part);
+    change.kind = rows && !all ? ParamChange::Kind::Rows : ParamChange::Kind::All;
     change.width = rows.width;
     change.rows.clear();
     if (change.kind == ParamChange::Kind::Rows)

@@ -233,6 +233,7 @@ void Context::open() {
   ++sub_batch_;
   found_.clear();
   staying_.clear();
+  gradients_.clear();
   repeats_ = std::exchange(again_, false);
   launches_ = 0;
   error_launches_ = 0;

@@ -82,6 +82,24 @@ Status TrainingLoop::renew_model() {
   return status.ok() && !on_device_.empty() ? on_device_.renew() : status;
 }
 
+/// Has a device do the steps, if it can and trains alone.
+Status TrainingLoop::move_optimizer() {
+  if (on_device_.empty() || !ranks_.is_alone())
+    return Status();
+  Status status = cuda::Optimizer::make(on_device_, model_, weights_, optimizer_, &on_device_optimizer_);
+  if (status.code == Code::bad_call) {
+    meter_.say("the CPU changes weights: " + status.message);
+    return Status();
+  }
+  device_->keep_gradients_on_device(status.ok());
+  return status;
+}
+
+/// What the device has of weights and of what the optimizer keeps.
+Status TrainingLoop::fetch_state() {
+  return on_device_optimizer_ ? on_device_optimizer_->fetch(weights_) : Status();
+}
+
 /// Says which parameters the loss has no gradient of: one that is read by `argmax` alone, say.
 void TrainingLoop::warn_of_untrained() {
   const EntryInfo &loss = info_.entries[loss_];
@@ -263,6 +281,8 @@ Status TrainingLoop::prepare() {
     return status;
   if (Status status = share_start(); !status.ok())
     return status;
+  if (Status status = ranks_.agree(move_optimizer()); !status.ok())
+    return status;
   // If they cannot be written, that is said before anything is trained.
   const Status plotted = plot();
   return ranks_.agree(plotted.ok() ? write_profile() : plotted);
@@ -422,13 +442,22 @@ Status TrainingLoop::descend(const std::vector<size_t> &lines, bool has_gradient
   const Outputs &own = has_gradient ? session_->outputs(loss_) : none;
   optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
   const Status status = profile_.time(Work::Update, [&] {
+    if (on_device_optimizer_)
+      return on_device_optimizer_->step(*device_);
     return ranks_.is_alone() ? optimizer_.step(weights_, own)
                              : sum_.step(optimizer_, weights_, info_.entries[loss_], own);
   });
+  if (!status.ok() && on_device_optimizer_) { // to find the line: the host has the gradients of the run
+    device_->keep_gradients_on_device(false);
+    session_->set_dropout(options_.seed, progress_.step);
+    (void)session_->run(loss_, batch_);
+  }
   if (!status.ok())
     return ranks_.is_alone() || status.code == Code::bad_call
                ? not_finite(lines, "step " + std::to_string(progress_.step + 1) + ": " + status.message)
                : status;
+  if (on_device_optimizer_)
+    return Status(); // whose model is that of the new weights
   return profile_.time(Work::Pack, [&] {
     Status renewed = model_.renew(weights_, optimizer_);
     return renewed.ok() && !on_device_.empty() ? on_device_.renew() : renewed;
@@ -491,6 +520,8 @@ Status TrainingLoop::measure(double &metric) {
 
 /// What is saved can be gone on with.
 Status TrainingLoop::check_finite() {
+  if (Status status = ranks_.agree(fetch_state()); !status.ok())
+    return status;
   const EntryInfo &loss = info_.entries[loss_];
   if (Status status = find_not_finite_weight(weights_, loss, optimizer_, progress_.step); !status.ok())
     return ranks_.agreed(status);

@@ -15,7 +15,7 @@
 #include "StepProfile.h"
 
 #include <dbc/batch.h>
-#include <dbc/cuda/context.h>
+#include <dbc/cuda/optimizer.h>
 #include <dbc/io/instances.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
@@ -23,6 +23,7 @@
 #include <dbc/train/options.h>
 #include <dbc/train/trainer.h>
 #include <dbc/weights.h>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ private:
   };
   Status make_model();
   Status renew_model();
+  Status move_optimizer();
+  Status fetch_state();
   Status read_data();
   Status prepare_alone();
   Status compare_ranks();
@@ -100,7 +103,8 @@ private:
   std::optional<cuda::Context> device_; ///< of the model there
   std::optional<Session> session_;      ///< of the model, which is made first
   Optimizer optimizer_;
-  GradientSum sum_; ///< where there are several ranks
+  std::unique_ptr<cuda::Optimizer> on_device_optimizer_; ///< null where the host does the steps
+  GradientSum sum_;                                      ///< where there are several ranks
   LearningRate rate_;
   std::string weights_hash_;               ///< of the file that is trained from on
   std::optional<CheckpointFolder> folder_; ///< of the first rank, as the log

@@ -161,13 +161,13 @@ struct Matrix {
 };
 
 namespace detail {
-/// Assembles a matrix of its submatrices: outputs x inputs elements.
-template <class Real>
-inline void assemble(const Weights &weights, std::initializer_list<Submatrix> submatrices,
-                     const Matrix &matrix, int64_t table, Real *whole) {
+/// Assembles a matrix of its submatrices: outputs x inputs elements. Of Weights, or of WeightPlaces.
+template <class From, class Real>
+inline void assemble(const From &weights, std::initializer_list<Submatrix> submatrices, const Matrix &matrix,
+                     int64_t table, Real *whole) {
   for (const Submatrix &submatrix : submatrices) {
     const int64_t stride = submatrix.stride > 0 ? submatrix.stride : submatrix.columns;
-    const float *from =
+    const auto from =
         weights.data(submatrix.param) + table * submatrix.rows * submatrix.columns + submatrix.first;
     Real *to = whole + submatrix.at_row * matrix.inputs + submatrix.at_column;
     for (int64_t r = 0; r < submatrix.rows; ++r)
@@ -190,9 +190,10 @@ inline MatrixElements<Real> in_weights(const Weights &weights, std::initializer_
     }
   return {nullptr, 0, 0};
 }
-template <class Real> inline void put_bias(const Weights &weights, const Matrix &matrix, Real *bias) {
+template <class From, class Real>
+inline void put_bias(const From &weights, const Matrix &matrix, Real *bias, Real none = Real(0)) {
   for (int32_t o = 0; o < matrix.outputs; ++o)
-    bias[o] = matrix.bias >= 0 ? static_cast<Real>(weights.data(matrix.bias)[o]) : Real(0);
+    bias[o] = matrix.bias >= 0 ? static_cast<Real>(weights.data(matrix.bias)[o]) : none;
 }
 } // namespace detail
 

@@ -77,6 +77,13 @@ struct ModelCode {
   const cuda::Backend &(*cuda)() = nullptr;
 };
 
+/// Which weights the numbers of a buffer or matrix are, see WeightPlaces; kNone: 0.
+struct Sources {
+  static constexpr int32_t kNone = -1;
+  Array<int32_t> places; ///< empty: not weights, but something that is computed of them
+  size_t tf32 = 0;       ///< so many of them, the first ones, are rounded, see cuda::finite_tf32
+};
+
 /// A snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made once, then
 /// shared by any number of sessions and threads, and never changed but by renew(), which is for one that
 /// nobody reads meanwhile. Moved from, it is as if it had never been made.
@@ -104,6 +111,12 @@ public:
   /// before the last renewal is not seen: renew(weights) is for that.
   Status renew(const Weights &weights, const Optimizer &optimizer);
 
+  /// Finds what sources() of its buffers and matrices are, for weights that change where a device has them.
+  /// Fails with limit without memory, or where there are 2^31 weights or more.
+  Status find_sources(const Weights &weights);
+  const Sources &buffer_sources(int32_t number) const { return sources_of(buffer_sources_, number); }
+  const Sources &matrix_sources(int32_t number) const { return sources_of(matrix_sources_, number); }
+
   bool empty() const { return !code_; }
   /// Of a model that was never made: without a name, data types, params and entries.
   const ModelCode &code() const { return code_ != nullptr ? *code_ : no_code(); }
@@ -130,6 +143,12 @@ public:
   }
   /// For make_model: a copy of a parameter, converted to Real.
   template <class Real> const Real *add_param(int32_t number, const Weights &weights, int32_t param) {
+    if (finds_sources_) {
+      const int64_t first = WeightPlaces(weights).first(param);
+      int32_t *places = room_for_sources(buffer_sources_, number, weights.size(param)).places.data();
+      for (size_t i = 0; i < weights.size(param); ++i)
+        places[i] = static_cast<int32_t>(first + static_cast<int64_t>(i));
+    }
     Real *out = buffer_room<Real>(number, weights.size(param)); // a large table is renewed in each step
     const float *from = weights.data(param);
     const auto copy = [&](size_t begin, size_t count) {
@@ -151,6 +170,15 @@ public:
       matrices_.resize(number + 1);
     matrices_[number].assign(count * sizeof(Real), 0);
     return reinterpret_cast<Real *>(matrices_[number].data());
+  }
+  /// For make_model: where the sources of a matrix of `count` numbers are to be written; null: they are not
+  /// wanted.
+  int32_t *add_matrix_sources(int32_t number, size_t count, size_t tf32 = 0) {
+    if (!finds_sources_)
+      return nullptr;
+    Sources &sources = room_for_sources(matrix_sources_, number, count);
+    sources.tf32 = tf32;
+    return sources.places.data();
   }
   /// For make_model: room for `count` elements, which are not set, until the next call. A model that is
   /// renewed keeps the memory.
@@ -186,6 +214,16 @@ private:
     buffers_[number].resize(count * sizeof(Real));
     return reinterpret_cast<Real *>(buffers_[number].data());
   }
+  static const Sources &sources_of(const std::vector<Sources> &all, int32_t number) {
+    static const Sources none;
+    return static_cast<size_t>(number) < all.size() ? all[number] : none;
+  }
+  static Sources &room_for_sources(std::vector<Sources> &all, int32_t number, size_t count) {
+    if (static_cast<size_t>(number) >= all.size())
+      all.resize(number + 1);
+    all[number].places.resize(count);
+    return all[number];
+  }
   /// While the model is renewed: what has changed since the renewal before; null: that is not known.
   const ParamChange *change_of(int32_t param) const;
   /// Of what the model has come: which weights, and after which step of which optimizer.
@@ -201,6 +239,8 @@ private:
   std::vector<Array<unsigned char>> buffers_, matrices_;
   Array<unsigned char> scratch_;
   std::vector<std::unique_ptr<EntryPlan>> plans_;
+  std::vector<Sources> buffer_sources_, matrix_sources_;
+  bool finds_sources_ = false;
   Origin origin_;
   const Optimizer *step_ = nullptr; ///< while it is renewed by what a step has changed alone
   std::vector<Packed<float>> packed32_;

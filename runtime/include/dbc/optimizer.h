@@ -5,15 +5,20 @@
 #pragma once
 
 #include <dbc/buffer.h>
+#include <dbc/optimizer_step.h>
 #include <dbc/outputs.h>
 #include <dbc/status.h>
 #include <dbc/weights.h>
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dbc {
+namespace cuda {
+class Optimizer;
+}
 
 /// What an optimizer does in a step, with its defaults.
 struct OptimizerOptions {
@@ -104,6 +109,10 @@ public:
   /// What the last step has changed of a parameter; before the first one, nothing. Until the next step.
   const ParamChange &change(int32_t param) const;
 
+  /// What step number `number` of a parameter does, from 1 on, where gradients are not clipped.
+  OptimizerStep step_of(int32_t param, int64_t number) const;
+  /// Whether numbers of a parameter whose gradient is 0 change too, they or what is kept of them.
+  bool changes_without_gradient(int32_t param) const;
   /// Whether the kind, with the momentum it has, keeps a first and a second array.
   bool keeps_first() const;
   bool keeps_second() const;
@@ -115,14 +124,18 @@ public:
   void restore(int64_t steps, std::vector<OptimizerState> states);
 
 private:
+  friend class cuda::Optimizer;
   struct Setting {
     bool frozen = false;
     float weight_decay = -1; ///< negative: that of the options
     float lr_scale = 1;
     std::optional<ParamRange> range; ///< none: the whole parameter
   };
+  /// What is wrong with options, or nothing. What the kind does not use is not looked at.
+  static std::string wrong_option(const OptimizerOptions &options);
   Setting &setting(int32_t param);
   Setting setting_of(int32_t param) const;
+  float weight_decay_of(int32_t param) const;
   Status check(const Weights &weights, const Outputs &outputs) const;
   Status test_finite(const Weights &weights, const Outputs &outputs) const;
   Status norm(const Weights &weights, const Outputs &outputs, float &norm) const;

@@ -77,4 +77,32 @@ private:
   uint64_t accesses_ = 0;
 };
 
+/// The places of weights in place of their numbers: all parameters one behind the other. What is made of
+/// these as it is made of weights tells which weight each number of it is. Borrows the weights.
+class WeightPlaces {
+public:
+  /// Of a parameter, from one of its numbers on.
+  class Places {
+  public:
+    explicit Places(int64_t first) : first_(first) {}
+    Places operator+(int64_t n) const { return Places(first_ + n); }
+    int32_t operator[](int64_t n) const { return static_cast<int32_t>(first_ + n); }
+
+  private:
+    int64_t first_;
+  };
+  explicit WeightPlaces(const Weights &weights) : weights_(weights) {}
+  Places data(int32_t param) const { return Places(first(param)); }
+  /// Where a parameter begins; of count(): how many there are.
+  int64_t first(int32_t param) const {
+    int64_t numbers = 0;
+    for (int32_t p = 0; p < param; ++p)
+      numbers += static_cast<int64_t>(weights_.size(p));
+    return numbers;
+  }
+
+private:
+  const Weights &weights_;
+};
+
 } // namespace dbc

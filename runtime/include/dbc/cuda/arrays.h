@@ -5,6 +5,8 @@
 #pragma once
 
 #include <dbc/dropout.h>
+#include <dbc/math.h>
+#include <dbc/optimizer_step.h>
 #include <dbc/status.h>
 
 #include <algorithm>
@@ -106,7 +108,7 @@ constexpr int32_t fragment_of(int32_t o, int32_t k) {
 enum class Math { tf32, tf32x3 };
 
 /// The nearest number of 11 bits; of two the one that is further from zero.
-inline float nearest_tf32(float x) {
+DBC_INLINE float nearest_tf32(float x) {
   if (x - x != 0)
     return x;
   uint32_t bits;
@@ -114,6 +116,12 @@ inline float nearest_tf32(float x) {
   bits = (bits + 0x1000u) & 0xffffe000u;
   std::memcpy(&x, &bits, sizeof bits);
   return x;
+}
+
+/// The same where that is a number: an infinity is no rounding of one.
+DBC_INLINE float finite_tf32(float x) {
+  const float nearest = nearest_tf32(x);
+  return nearest - nearest == 0 ? nearest : x;
 }
 
 /// Where in a stage something was found wrong: its row, the number of the loop that threads share, and of the
@@ -166,6 +174,52 @@ struct BlockScratch {
 
 class Blas;
 
+//===-- Training ----------------------------------------------------------------------------------------===//
+
+/// A step of one parameter, as kernels see it.
+struct ParamStep {
+  float *weights = nullptr, *first = nullptr, *second = nullptr; ///< of the parameter; see OptimizerState
+  const void *gradient = nullptr; ///< in numbers of the model's type: of the parameter, or of some rows
+  const int32_t *rows = nullptr;  ///< these, ascending
+  int32_t row_count = 0;
+  int64_t width = 0;           ///< of a row; 0: the gradient is dense
+  int64_t size = 0, given = 0; ///< numbers of the parameter, and of the gradient
+  bool changes_all = true;     ///< whether numbers without a gradient change
+  int32_t first_measured = 0;  ///< blocks of threads for the parameters before, by `given`
+  int32_t first_changed = 0;   ///< the same, by what changes
+  OptimizerStep step;
+
+  /// Numbers that change.
+  DBC_INLINE int64_t changed() const { return width > 0 && changes_all ? size : given; }
+};
+/// Numbers of a block of threads there.
+constexpr int32_t kStepChunk = 4 * kThreads;
+constexpr int32_t step_blocks(int64_t numbers) {
+  return static_cast<int32_t>((numbers + kStepChunk - 1) / kStepChunk);
+}
+
+/// What a step finds of all gradients together.
+struct StepTotals {
+  float norm = 0, scale = 1;
+  int32_t not_finite = -1; ///< the first parameter whose gradient is not finite; -1: none
+  bool proceeds = false;   ///< whether weights are changed
+};
+
+/// Kernels of an optimizer, see cuda::Optimizer. They run in the order of the stream.
+struct OptimizerKernels {
+  /// The norm of the gradients of `count` parameters, by `blocks` blocks of threads, each of which has a
+  /// place in `sums`; and how they are clipped to `clip_norm`, if that is above 0.
+  void (*measure)(const ParamStep *params, int32_t count, int32_t blocks, float clip_norm, double *sums,
+                  StepTotals *totals, void *stream);
+  /// The step, if it proceeds.
+  void (*change)(const ParamStep *params, int32_t count, int32_t blocks, const StepTotals *totals,
+                 void *stream);
+  /// Numbers of the model's type from weights: that at `places`, of which the first `tf32` are rounded; 0
+  /// where there is none.
+  void (*gather)(void *to, const float *weights, const int32_t *places, int64_t count, int64_t tf32,
+                 void *stream);
+};
+
 /// What a device can do for the host; NAME.cu of a model has one, made of CUDA's functions, or of the shim's
 /// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t, never
 /// null.
@@ -217,6 +271,8 @@ struct Backend {
   /// Of a guard zone that is up: how many of its bytes, from the first on, are as they were. Null where
   /// nobody looks, or a sanitizer does.
   size_t (*untouched)(const void *memory, size_t bytes) = nullptr;
+  /// Of a model that is trained. Null of others.
+  const OptimizerKernels *optimizer = nullptr;
 };
 
 } // namespace dbc::cuda

@@ -27,6 +27,7 @@
 namespace dbc::cuda {
 
 class Context;
+class Optimizer;
 
 /// The constants of a model in a device's memory. Any number of contexts may share one. It is changed by
 /// renew() alone, which is for training; else new weights are a new Model, and contexts of it.
@@ -69,6 +70,7 @@ public:
   }
 
 private:
+  friend class Optimizer;
   void swap(Model &other) noexcept;
   Status upload();
   const dbc::Model *model_ = nullptr;
@@ -176,6 +178,10 @@ public:
   /// fails with bad_call.
   void keep_results_on_device(bool on) { keeps_results_ = on; }
   bool keeps_results_on_device() const { return keeps_results_; }
+  /// Whether gradients of parameters that runs from now on give stay on the device, for a cuda::Optimizer,
+  /// instead of being copied to the host: not by default. Outputs has none of them then.
+  void keep_gradients_on_device(bool on) { keeps_gradients_ = on; }
+  bool keeps_gradients_on_device() const { return keeps_gradients_; }
   /// Gives result number `component` (flatten order, as in Outputs) of the last run whose results stay on
   /// this context, until the next sub-batch begins on it: copies it on the device, in the order of the
   /// context's stream, into memory of its own from the context's allocator, and waits for that, so that any
@@ -349,6 +355,21 @@ public:
       staying_from_[at != nullptr ? at[row] : row] = row;
     keep_result(run, component, staying_result(rows, size, stride));
   }
+  /// A gradient of the last run that stayed, until the next one begins.
+  struct Gradient {
+    int32_t param;
+    const void *numbers; ///< on the device
+    size_t count;
+    GradientRows rows; ///< of a sparse one; the numbers of rows are the host's
+  };
+  /// In place of copying one to the host.
+  template <class T>
+  void keep_gradient(int32_t param, const T *numbers, size_t count, const GradientRows &rows = {}) {
+    gradients_.push_back({param, numbers, count, rows});
+  }
+  const std::vector<Gradient> &gradients() const { return gradients_; }
+  /// The stream that everything is begun on; null before the first run.
+  void *stream() const { return stream_; }
   /// The same of the active rows of a list whose length is computed.
   template <class T>
   void keep_active_result(Run &run, int32_t component, const T *rows, const IndexSet &elements,
@@ -458,7 +479,8 @@ private:
   int32_t block_groups_ = 0, max_block_groups_ = 0; ///< wanted; of the sub-batch in hand
   bool again_ = false;
   bool repeats_ = false; ///< the sub-batch in hand, of which the profile has all that it does
-  bool keeps_results_ = false;
+  bool keeps_results_ = false, keeps_gradients_ = false;
+  std::vector<Gradient> gradients_;    ///< that stayed
   std::vector<StayingResult> staying_; ///< by component; empty: none stay
   std::vector<int32_t> staying_from_;
 };
