@@ -19,6 +19,21 @@ bool LoopShape::isResidentOn(const DeviceConstants &device) const {
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Of a stage that adds rows up, one thread the numbers that it has, row after row: a block each tile.
+static double workOfSums(const DeviceConstants &device, const KernelShape &kernel, int64_t rows) {
+  const auto processors = static_cast<int64_t>(device.processors);
+  const int64_t each = up(kernel.tiles, processors);
+  double chain = double(rows) * double(up(kernel.summed, kernel.threads)) * device.product_step_clocks;
+  for (const ElementsShape &elements : kernel.elements)
+    chain += double(up(rows, kernel.rows)) * double(up(kernel.rows * elements.elements, kernel.threads)) *
+             double(elements.operations) * device.operation_clocks;
+  const double share =
+      std::min(device.l2_bytes_per_clock, device.l2_bytes_per_second / (device.clock_ghz * 1e9) /
+                                              double(std::min(kernel.tiles, processors)));
+  const double bytes = double(rows) * double(kernel.bytesRead) / share;
+  return double(each) * (std::max(chain, bytes) / (device.clock_ghz * 1e3) + device.tile_us);
+}
+
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
                      bool inLoop, int64_t blockGroups) {
   const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, blockGroups);
@@ -78,6 +93,8 @@ double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t 
               int64_t blockGroups) {
   if (rows <= 0)
     return 0;
+  if (kernel.sums)
+    return workOfSums(device, kernel, rows);
   // Without the shared memory for them it is launched in small tiles.
   const bool largeM =
       !inLoop && isLargeM(kernel, rows) && double(kernel.largeMShared) <= device.shared_bytes_per_processor;

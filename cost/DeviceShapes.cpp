@@ -107,6 +107,7 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.largeM = func.getLargeM().value_or(0);
   shape.largeMTiles = kernel::largeMTiles(func);
   shape.tiles = func.getTiles().value_or(1);
+  shape.sums = func.getSums();
   shape.bytesRead =
       func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);
   shape.bytesWritten =
@@ -126,6 +127,8 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
                                 gemm.getTf32() ? "tf32" : "ffma", kSums, true});
     } else if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       shape.rows = blocks.getSize();
+    } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
+      shape.summed += int64_t(llvm::divideCeil(outer.getHeight(), shape.tiles)) * outer.getOutputs();
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       shape.products.push_back(shapeOf(product, names));
       shape.products.back().outputs *= timesOf(op);

@@ -46,6 +46,7 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.name = func.getStageName().str();
   report.shared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes);
   report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
+  report.sums = func.getSums();
   report.byRow = kernel::computesByRow(func);
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
@@ -119,7 +120,11 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
     auto either = [&](int64_t small, int64_t large, const char *what) {
       return kernel.largeM > 0 ? std::to_string(small) + " or " + counted(large, what) : counted(small, what);
     };
-    out << "  " << kernel.name << ": " << either(kernel.rows, kernel.largeM, "row") << " a block of threads";
+    out << "  " << kernel.name << ": ";
+    if (kernel.sums)
+      out << "all rows a block of threads, " << kernel.rows << " at once";
+    else
+      out << either(kernel.rows, kernel.largeM, "row") << " a block of threads";
     if (kernel.tiles > 1)
       out << ", " << kernel.tiles << " tiles";
     if (kernel.largeMTiles > 1)
@@ -193,6 +198,10 @@ static std::string inWords(const MemoryPlan::Term &term) {
     return "row" + of;
   if (term.count == "order")
     return "row" + of + ", if they are out of order";
+  if (term.count == "begins")
+    return "row" + of + ", and one more";
+  if (term.count == "lookups")
+    return "number that is looked up" + of + ", and one more";
   if (term.count == "time_steps")
     return "level or step" + of + " and each block group, and one more";
   if (term.count == "inputs")

@@ -33,6 +33,7 @@ struct KernelReport {
   int64_t global = 0;
   int64_t registers = 0;                         ///< the most that a thread may have
   int64_t largeMShared = 0, largeMRegisters = 0; ///< in a launch of many rows
+  bool sums = false;                             ///< a block has all rows, so many one after the other
   bool byRow = false;                            ///< some of it is computed by one thread for each row
   bool byWarp = false;                           ///< some of it is computed by one warp for each row
   std::vector<ProductReport> products;

@@ -196,6 +196,28 @@ TEST(DeviceCost, ChainsOfResidentBlocksPassTogether) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 9), 2 + 1);
 }
 
+// A block goes through all rows of its tile: twice as many take twice as long, and tiles beyond the
+// processors come after the others.
+TEST(DeviceCost, SumsOverRowsAreOneAfterTheOther) {
+  DeviceConstants device = roundNumbers();
+  device.l2_bytes_per_second = 1e15;
+  KernelShape kernel;
+  kernel.threads = 128;
+  kernel.rows = 128;
+  kernel.sums = true;
+  kernel.summed = 256;
+  kernel.tiles = 4; // a processor each
+  const double once = workOf(device, kernel, 1000) - device.tile_us;
+  EXPECT_GT(once, 0);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 2000), 2 * once + device.tile_us);
+  kernel.summed = 257; // three rounds of the threads in place of two
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 1.5 * once + device.tile_us);
+  kernel.summed = 256;
+  kernel.tiles = 5;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * (once + device.tile_us));
+  EXPECT_EQ(workOf(device, kernel, 0), 0);
+}
+
 // The wait of each path, and its launches.
 TEST(DeviceCost, PathsWaitInTheirOwnWays) {
   DeviceConstants device = roundNumbers();
