@@ -196,7 +196,7 @@ DeviceRegion DeviceRegions::orderRegion(kernel::IndexSetOp indexSet, const std::
             name + ".order()",
             "size_t(" + name + ".rows())",
             {},
-            {{"order", program_.parent(indexSet).getSymName().str(), 4}}};
+            {{"order", indexSet.getSymName().str(), 4}}};
   }
   const std::string timeSteps = program_.timeSteps(indexSet);
   return {"input",

@@ -29,8 +29,13 @@ def counting(text, manifest):
         lines = ["  begin_to_count();\n"]
         if "  block_groups.begin(run" in plan:
             lines.append('  count("block_groups", block_groups.count());\n')
-        for name in sorted({term["of"] for term in terms if term["count"] in ("rows", "order", "time_steps", "blocks")}):
+        for name in sorted({term["of"] for term in terms if term["count"] in ("rows", "order", "begins", "time_steps", "blocks")}):
             index_set = index_sets[name]
+            if index_set["kind"] in ("batch", "by_input"):
+                order = name.replace(".", "_")
+                said = f'"rows {name}", 1' if index_set["kind"] == "batch" else f'"order {name}", {order}.order() ? {order}.rows() : 0'
+                lines.append(f"  count({said});\n")
+                continue
             member = "inputs" if index_set["kind"] == "inputs" else name.replace(".", "_")
             if f"dbc::IndexSet {member}_rows{{" in plan:  # something else has the name
                 member += "_rows"
@@ -42,6 +47,8 @@ def counting(text, manifest):
                 time_steps, levels = cell + ".time_steps", cell + ".levels"
             of = {term["count"] for term in terms if term.get("of") == name}
             lines.append(f'  count("rows {name}", {rows});\n')
+            if "begins" in of:
+                lines.append(f'  count("begins {name}", {rows} + 1);\n')
             if "order" in of:
                 lines.append(f'  count("order {name}", {time_steps}.in_order ? 0 : {rows});\n')
             if "time_steps" in of:

@@ -95,6 +95,8 @@ int main(int, char **argv) {
                                              {1, 4, all},
                                              {0, all, all},
                                              {0, all, 5}}) {
+    if (sub_batch < all && program.info().is_differentiated())
+      continue; // gradients are of a whole batch
     dbc::gpu::LineBatch read(*program.code.info, program.info(), lines, begin, end);
     const auto run_with = [&](Memory &memory, size_t limit, size_t *needed) {
       return run(on, program.entry, read.batch, static_cast<int32_t>(sub_batch), memory, limit, needed);
