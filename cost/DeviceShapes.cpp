@@ -80,6 +80,7 @@ static constexpr bool plansLargeMAsTheRuntimeDoes() {
   return true;
 }
 static_assert(plansLargeMAsTheRuntimeDoes());
+static_assert(kernel::kSumTileRows == cuda::kSumTileRows);
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {

@@ -49,8 +49,8 @@ bool isValue(mlir::Operation *op);
 /// What a library computes of a stage, which then is all of it; null: nothing.
 GemmOp gemmOf(FuncOp func);
 
-/// Rows of a sum of outer products that a CPU's kernels compute at once, at most: the runtime's
-/// kMostTileRows.
+/// Rows of a sum of outer products that a tile has, at most: the runtime's kMostTileRows, and
+/// cuda::kSumTileRows.
 constexpr int64_t kSumTileRows = 12;
 /// A GPU's tensor cores, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of
 /// an N tile, inputs of a K tile, rows of an M tile, warps, rows of a block of threads in large-M tiles.

@@ -541,7 +541,7 @@ def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEff
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
     of which a or x is all zeros add nothing. The block has `count` rows, at most `most`. With `tiles`, the bounds of the
     tiles that its function is asked for, only their share of the rows i. On a CPU both are packed into `memory` (given by
-    kernel-plan-scratch); on a GPU it has one number a row, which says whether the row adds something (given by
+    kernel-plan-scratch); on a GPU it has of each row the numbers a of a tile, and whether the row adds something (given by
     kernel-map-threads).
   }];
   let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,

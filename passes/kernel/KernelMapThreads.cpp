@@ -365,11 +365,12 @@ void ThreadMapper::setBarriers(Block &block, BlockAccesses &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
-/// Which rows add something.
+/// Of each row the numbers of a tile, and whether it adds something.
 void ThreadMapper::giveMemory(kernel::OuterOp outer) {
   b_.setInsertionPointToStart(&func_.getBody().front());
-  auto type = kernel::LocalType::get(b_.getContext(), {int64_t(outer.getMost())}, b_.getI32Type());
-  Location loc = NameLoc::get(b_.getStringAttr("adds"), outer.getLoc());
+  auto type = kernel::LocalType::get(b_.getContext(), {int64_t(outer.getMost()), kernel::kSumTileRows + 1},
+                                     b_.getF32Type());
+  Location loc = NameLoc::get(b_.getStringAttr("memory"), outer.getLoc());
   outer.getMemoryMutable().assign(kernel::LocalOp::create(b_, loc, type));
 }
 

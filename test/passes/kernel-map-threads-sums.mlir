@@ -15,8 +15,8 @@ module @m {
     kernel.buffer @s over @batch : f32
 
     // CHECK-LABEL: kernel.func stage @outer
-    // CHECK: %[[ADDS:.*]] = kernel.local in shared : <128xi32>
-    // CHECK: kernel.outer %{{.*}} of 128 rows %{{.*}} height 4 by %{{.*}} outputs 20 memory %[[ADDS]] : !kernel.local<128xi32> into @W
+    // CHECK: %[[MEMORY:.*]] = kernel.local in shared : <128x13xf32>
+    // CHECK: kernel.outer %{{.*}} of 128 rows %{{.*}} height 4 by %{{.*}} outputs 20 memory %[[MEMORY]] : !kernel.local<128x13xf32> into @W
     // CHECK: kernel.threads %c20{{.*}} {
     // CHECK-NEXT: ^bb0(%[[ELEMENT:.*]]: i32):
     // CHECK-NEXT: kernel.for %c0{{.*}} to %{{.*}} {

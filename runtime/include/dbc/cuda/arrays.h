@@ -77,6 +77,8 @@ struct Fragments {
   bool resident = false;            ///< the tile of this block of threads alone, see copy_async()
 };
 constexpr int32_t kNTile = 16, kKTile = 16, kFragment = kNTile * kKTile;
+/// Rows of a sum of outer products that a tile has, at most.
+constexpr int32_t kSumTileRows = 12;
 /// Rows of the other operand that are multiplied at once.
 constexpr int32_t kMTile = 8;
 

@@ -140,26 +140,42 @@ template <class Operand> DBC_DEVICE int32_t has_any(const Operand &x, int32_t ro
 }
 
 /// into[i * x.length + j] += the sum over `count` rows r, in order, of a[r][i] * x[r][j], for those i below
-/// `height` that tile number `tile` of `tiles` has. A row of which a or x is all zeros adds nothing; `adds`
-/// gets for each row whether it does. By the block.
+/// `height` that tile number `tile` of `tiles` has. A row of which a or x is all zeros adds nothing. `memory`
+/// has for each row kSumTileRows numbers of a, and whether it adds something. By the block.
 template <class Real, class A, class X>
-DBC_DEVICE void add_outer_products(int32_t count, int32_t height, int32_t tile, int32_t tiles, int32_t *adds,
+DBC_DEVICE void add_outer_products(int32_t count, int32_t height, int32_t tile, int32_t tiles, Real *memory,
                                    Real *into, A a, X x) {
-  for (int32_t row = threadIdx.x / kWarp; row < count; row += kWarps) {
-    const int32_t left = has_any(a, row), right = has_any(x, row);
-    if (threadIdx.x % kWarp == 0)
-      adds[row] = left & right;
-  }
-  __syncthreads();
-  const auto first = static_cast<int32_t>(int64_t(height) * tile / tiles),
-             last = static_cast<int32_t>(int64_t(height) * (tile + 1) / tiles);
-  for (int32_t n = threadIdx.x; n < (last - first) * x.length; n += blockDim.x) {
-    const int32_t i = first + n / x.length, j = n % x.length;
-    Real sum = 0;
-    for (int32_t row = 0; row < count; ++row)
-      if (adds[row] != 0)
-        sum = fused(static_cast<Real>(a.at(row)[i]), static_cast<Real>(x.at(row)[j]), sum);
-    into[int64_t(i) * x.length + j] += sum;
+  constexpr int32_t kStride = kSumTileRows + 1;
+  const auto begin = static_cast<int32_t>(int64_t(height) * tile / tiles),
+             end = static_cast<int32_t>(int64_t(height) * (tile + 1) / tiles);
+  for (int32_t first = begin; first < end; first += kSumTileRows) {
+    const int32_t own = std::min(kSumTileRows, end - first), lane = threadIdx.x % kWarp;
+    for (int32_t row = threadIdx.x / kWarp; row < count; row += kWarps) {
+      const int32_t left = has_any(a, row), right = has_any(x, row);
+      if (lane < kSumTileRows)
+        memory[row * kStride + lane] = lane < own ? static_cast<Real>(a.at(row)[first + lane]) : Real(0);
+      else if (lane == kSumTileRows)
+        memory[row * kStride + lane] = static_cast<Real>(left & right);
+    }
+    __syncthreads();
+    for (int32_t j = threadIdx.x; j < x.length; j += blockDim.x) {
+      Real sum[kSumTileRows] = {};
+      for (int32_t row = 0; row < count; ++row) {
+        const Real *left = memory + row * kStride;
+        if (left[kSumTileRows] == 0)
+          continue;
+        const auto right = static_cast<Real>(x.at(row)[j]);
+        DBC_UNROLL
+        for (int32_t i = 0; i < kSumTileRows; ++i)
+          sum[i] = fused(left[i], right, sum[i]);
+      }
+      DBC_UNROLL
+      for (int32_t i = 0; i < kSumTileRows; ++i)
+        if (i < own)
+          into[int64_t(first + i) * x.length + j] += sum[i];
+    }
+    if (first + kSumTileRows < end)
+      __syncthreads();
   }
 }
 
