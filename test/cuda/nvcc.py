@@ -66,6 +66,8 @@ def crowded(options, folder, architecture):
 
 
 MOST_REGISTERS = 255  # of a thread, on each GPU
+# Kernels that are no model's: whether there is code for a GPU, and the steps of an optimizer.
+OF_RUNTIME = "probe", "square_gradients", "add_squares", "change_weights", "gather_weights"
 
 
 def names_of(mangled):
@@ -82,7 +84,7 @@ class Predicted:
     """What dbc report says of each kernel, by the names that they have in a model's .cu, and what their launches ask for."""
 
     def __init__(self, options, model, source_text, host_text):
-        command = [options.dbc, "report", model, *options.dims, "--target", "cuda", "--json", "--gpu-blas", options.blas]
+        command = [options.dbc, "report", model, *options.dims, "--target", "cuda", "--json", "--gpu-blas", options.blas, "--mode", options.mode]
         done = subprocess.run([*command, "--gpu-math", options.math], check=True, capture_output=True, text=True)
         self.stages, self.launched, self.wrong, self.loops = {}, set(), [], {}
         texts = re.findall(r"^namespace (\w+_code|common\d*) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S)
@@ -128,7 +130,7 @@ class Predicted:
     def registers(self, mangled):
         names, arguments = names_of(mangled)
         code, name = names[-3], names[-1]
-        if name == "probe":  # the runtime's: it asks whether there is code for a GPU
+        if name in OF_RUNTIME:
             return MOST_REGISTERS
         if loop := self.loops.get((code, name)):
             return max(stage["registers"] for stage in loop)
@@ -140,7 +142,7 @@ def compile_model(options, model):
     """What is wrong with a model's kernels, and the most registers that one takes."""
     wrong, registers = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        command = [options.dbc, "compile", model, *options.dims, "--target", "cpu,cuda"]
+        command = [options.dbc, "compile", model, *options.dims, "--target", "cpu,cuda", "--mode", options.mode]
         subprocess.run([*command, "--gpu-blas", options.blas, "--gpu-math", options.math, "-o", folder], check=True)
         (source,) = [name for name in os.listdir(folder) if name.endswith(".cu")]
         with open(os.path.join(folder, source)) as kernels, open(os.path.join(folder, source.replace(".cu", ".cpp"))) as host:
@@ -187,6 +189,7 @@ def main():
     parser.add_argument("--architectures", nargs="+", default=["sm_80", "sm_90"])
     parser.add_argument("--blas", default="never", help="which products cuBLAS computes: never, auto or always")
     parser.add_argument("--math", default="f32", help="how matrices are multiplied: f32 or tf32")
+    parser.add_argument("--mode", default="infer", help="train: losses with their gradients, and an optimizer")
     parser.add_argument("-D", dest="dims", action="append", default=[], type="-D{}".format, help="a dim, as NAME=N")
     parser.add_argument("--cuobjdump", help="a disassembler: loops of large-M tiles must be mostly for the tensor cores")
     parser.add_argument("models", nargs="+")

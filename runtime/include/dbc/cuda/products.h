@@ -149,7 +149,7 @@ DBC_DEVICE void add_outer_products(int32_t count, int32_t height, int32_t tile, 
   const auto begin = static_cast<int32_t>(int64_t(height) * tile / tiles),
              end = static_cast<int32_t>(int64_t(height) * (tile + 1) / tiles);
   for (int32_t first = begin; first < end; first += kSumTileRows) {
-    const int32_t own = std::min(kSumTileRows, end - first), lane = threadIdx.x % kWarp;
+    const int32_t own = std::min(first + kSumTileRows, end) - first, lane = threadIdx.x % kWarp;
     for (int32_t row = threadIdx.x / kWarp; row < count; row += kWarps) {
       const int32_t left = has_any(a, row), right = has_any(x, row);
       if (lane < kSumTileRows)
