@@ -24,6 +24,9 @@ static double workOfSums(const DeviceConstants &device, const KernelShape &kerne
   const auto processors = static_cast<int64_t>(device.processors);
   const int64_t each = up(kernel.tiles, processors);
   double chain = double(rows) * double(up(kernel.summed, kernel.threads)) * device.product_step_clocks;
+  for (const ElementsShape &elements : kernel.summedElements)
+    chain += double(rows) * double(up(elements.elements, kernel.threads)) * double(elements.operations) *
+             device.operation_clocks;
   for (const ElementsShape &elements : kernel.elements)
     chain += double(up(rows, kernel.rows)) * double(up(kernel.rows * elements.elements, kernel.threads)) *
              double(elements.operations) * device.operation_clocks;

@@ -37,7 +37,7 @@ static int64_t operationsOf(Block &block) {
                     (lanes.getCombine() ? kMeeting : 0);
       continue;
     }
-    bool function = isa<mlir::math::MathDialect>(op.getDialect()) || isa<kernel::FunctionOp>(op);
+    bool function = isa<math::MathDialect>(op.getDialect()) || isa<kernel::FunctionOp>(op);
     operations += function ? kFunction : 1;
     for (Region &region : op.getRegions())
       if (!region.empty())
@@ -140,6 +140,11 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
       shape.products.push_back({int64_t(multiply.getHeight() * multiply.getOutputs()) * timesOf(op), inputs,
                                 "ffma",
                                 /*rowsAtOnce=*/1, /*shared=*/false});
+    } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op);
+               threads && shape.sums && constant(threads.getCount())) {
+      // The loop over rows counts with the rows.
+      shape.summedElements.push_back(
+          {*constant(threads.getCount()), operationsOf(threads.getBody().front())});
     } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
       shape.elements.push_back(
           {elementsOf(threads.getCount()), operationsOf(threads.getBody().front()) * timesOf(op)});

@@ -467,7 +467,8 @@ def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
   let summary = "Choose rows of a block, channels of a tile and grain of each stage for a CPU";
   let description = [{
     * `rows`: 1 without a product. With one as many as keep the block's scratch within 256 KiB, at most 36, a multiple of
-      the 6 rows that the product kernel takes at once. Elementwise values and tiled products take no scratch.
+      the 6 rows that the product kernel takes at once. Elementwise values and tiled products take no scratch. 128 where outer
+      products are added up.
     * `channels`: 0 where no product's result is used element by element. Else the multiple of 16 with the least channels
       computed, those computed twice where the last tile overlaps included; a tile of one, two or three panels of 16 outputs
       counts as 1.25, 1.08 and 1.03 times as dear, as it has too few independent sums for a row or two; more than 6 panels
@@ -485,7 +486,8 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
   let summary = "Choose rows of a block and channels of a tile of each stage for an NVIDIA GPU";
   let description = [{
     * `rows`: of a block of threads. 8 with a product; 8, as many as it has warps, where a row has a long reduction to one
-      number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB.
+      number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB. 128 where outer
+      products are added up.
     * `channels`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a
       block can have its weights resident in shared memory in a persistent kernel, and one of 16 channels cannot.
 
@@ -622,7 +624,7 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
     memory. All their blocks of threads must be resident at once, and wait for each other behind each stage: a
     `kernel.block_group_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
     `kernel.first`. Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute
-    `not_persistent_reason` says why not: a `while` drops rows, or another loop stands inside.
+    `not_persistent_reason` says why not: a `while` drops rows, another loop stands inside, or it is of the backward pass.
   }];
   let statistics = [
     Statistic<"persistentLoops", "persistent-loops", "Loops that may be one launch">,
@@ -651,8 +653,8 @@ def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
   let description = [{
     Which stages are launched, and how often, must follow from the number of levels and steps alone: then one graph serves
     all batches that have as many. Others are launched one by one. Afterwards each program's run has `graph`, or its
-    `no_graph_reason` says why not: a `while` drops rows, a loop stands in another one, or a library computes a product,
-    which asks the host for the number of rows.
+    `no_graph_reason` says why not: a `while` drops rows, a loop stands in another one, a library computes a product,
+    which asks the host for the number of rows, or a run may want no gradients.
   }];
   let statistics = [Statistic<"graphs", "graphs", "Programs that may run as one graph">];
 }

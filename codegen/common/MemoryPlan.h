@@ -14,10 +14,11 @@ namespace dbc::codegen {
 struct MemoryPlan {
   /// `bytes` for each of what is counted. Counts are: "rows" of an index set; "order": rows of an index set
   /// if they are out of order; "begins": rows of an index set, and one more;
-  /// "lookups": numbers that are looked up of an index set, and one more; "time_steps": time steps of an
-  /// index set, and one more; "inputs" of the sub-batch; its "nodes" of a data type; "elements" of a list
-  /// column in it, behind `level` lists in lists if that is not -1; "blocks": of threads for the rows of an
-  /// index set, `rows` each, times tiles, `most` at most; "sub_batch": the sub-batch itself.
+  /// "lookups": numbers that are looked up of an index set, at most all that there are, and one more;
+  /// "time_steps": time steps of an index set, and one more; "inputs" of the sub-batch; its "nodes" of a data
+  /// type; "elements" of a list column in it, behind `level` lists in lists if that is not -1; "blocks": of
+  /// threads for the rows of an index set, `rows` each, times tiles, `most` at most; "lookup_blocks": the
+  /// same for "lookups"; "sub_batch": the sub-batch itself.
   struct Term {
     std::string count, of;
     int64_t bytes;

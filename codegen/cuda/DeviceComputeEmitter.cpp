@@ -196,7 +196,8 @@ void DeviceComputeEmitter::begin() {
       {"input", "The batch, and how its rows are found."},
       {"zeros", "Counters of block groups."},
       {"rows", "Values, one a row."},
-      {"decided", "Which rows are active."},
+      {"decided",
+       "What the host decides in the course of the run: which rows are active, and lists of rows."},
   };
   out_.line("begun = device.begin({");
   for (auto [kind, comment] : kinds) {
@@ -253,7 +254,8 @@ void DeviceComputeEmitter::put(kernel::IndexSetOp indexSet, StringRef name) {
     if (array.indexSet == indexSet && array.name == name)
       out_.line("arrays." + array.member + " = device.put(" +
                 commas({regions_.placeOf(array), host + "[" + number + "]",
-                        host + ".array(" + number + ").size()"}) +
+                        program_.distinctInRun(indexSet) ? "size_t(" + host + ".rows())"
+                                                         : host + ".array(" + number + ").size()"}) +
                 ");");
 }
 
@@ -263,6 +265,9 @@ void DeviceComputeEmitter::collectRows(kernel::DistinctOp op) {
   for (auto [from, rows] :
        zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getRows().getAsValueRange<StringAttr>()))
     put(program_.find<kernel::IndexSetOp>(from.getValue()), rows);
+  auto made = program_.find<kernel::IndexSetOp>(op.getIndexSet());
+  for (auto array : made.getIndexArrays().getAsValueRange<StringAttr>())
+    put(made, array);
 }
 
 void DeviceComputeEmitter::listRows(kernel::TransposeOp op) {

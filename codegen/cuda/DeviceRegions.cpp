@@ -26,8 +26,10 @@ void DeviceRegions::findScratch() {
       continue;
     scratch_ = std::max(scratch_, bytes);
     const StageBlocks blocks = stageBlocks(stage);
-    scratchBlocks_.push_back(
-        {"blocks", stage.getIndexSet()->str(), 0, -1, blocks.rows, blocks.tiles, kScratchBlocks});
+    const bool isBound =
+        bool(program_.distinctInRun(program_.find<kernel::IndexSetOp>(*stage.getIndexSet())));
+    scratchBlocks_.push_back({isBound ? "lookup_blocks" : "blocks", stage.getIndexSet()->str(), 0, -1,
+                              blocks.rows, blocks.tiles, kScratchBlocks});
   }
   for (MemoryPlan::Term &blocks : scratchBlocks_)
     blocks.bytes = scratch_;
@@ -108,12 +110,15 @@ DeviceRegion DeviceRegions::rowsRegion(const Storage &storage) {
 /// Scratch of blocks of threads.
 DeviceRegion DeviceRegions::scratchRegion() {
   std::vector<std::string> blocks;
-  for (const MemoryPlan::Term &term : scratchBlocks_)
+  for (const MemoryPlan::Term &term : scratchBlocks_) {
+    auto indexSet = program_.find<kernel::IndexSetOp>(term.of);
+    kernel::DistinctOp numbers = program_.distinctInRun(indexSet);
     blocks.push_back(
         "dbc::cuda::blocks_of(" +
-        commas({"0", program_.rows(program_.find<kernel::IndexSetOp>(term.of)), std::to_string(term.rows),
-                std::to_string(term.tiles), std::to_string(term.most)}) +
+        commas({"0", numbers ? "int32_t(" + lookups(numbers) + ")" : program_.rows(indexSet),
+                std::to_string(term.rows), std::to_string(term.tiles), std::to_string(term.most)}) +
         ")");
+  }
   std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
   return {"rows", "scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
           {},     scratchBlocks_};
@@ -153,6 +158,11 @@ DeviceRegion DeviceRegions::indexArrayRegion(const DeviceArrays::IndexArray &arr
   }
   region.size = "size_t(" + program_.rows(indexSet) + ")";
   region.terms = {{"rows", indexSet.getSymName().str(), 4}};
+  if (kernel::DistinctOp numbers = program_.distinctInRun(indexSet)) {
+    region.size = lookups(numbers);
+    region.terms = {{"lookups", indexSet.getSymName().str(), 4}};
+    return madeInRun(array, region);
+  }
   return program_.filledInRun(indexSet, array.name) ? madeInRun(array, region) : region;
 }
 
@@ -168,7 +178,8 @@ std::string DeviceRegions::placeOf(const DeviceArrays::IndexArray &array) {
   return name;
 }
 
-/// How many numbers there are to be looked up, which rows there are no more of, and one more.
+/// How many numbers there are to be looked up, at most all that there are, and one more: as many rows a set
+/// has at most that is made in the run.
 std::string DeviceRegions::lookups(kernel::DistinctOp op) {
   std::string all = "size_t(" + std::to_string(1 + (op.getAlways() ? op.getAlways()->size() : 0)) + ")";
   auto add = [&](StringRef indexSet) {
@@ -178,7 +189,8 @@ std::string DeviceRegions::lookups(kernel::DistinctOp op) {
     add(from.getValue());
   for (Attribute each : op.getNumbersAttr() ? op.getNumbersAttr().getValue() : ArrayRef<Attribute>())
     add(program_.find<kernel::BufferOp>(cast<FlatSymbolRefAttr>(each).getValue()).getIndexSet());
-  return all;
+  const int32_t extent = *program_.find<kernel::IndexSetOp>(op.getIndexSet()).getExtent();
+  return "std::min(" + all + ", size_t(" + std::to_string(int64_t(extent) + 1) + "))";
 }
 
 /// Whether the host decides in the course of a run which rows an order has.
@@ -213,18 +225,8 @@ kernel::IndexSetOp DeviceRegions::rowsOf(kernel::IndexSetOp order) {
   return order.getKind() == kernel::IndexSetKind::ByInput ? program_.parent(order) : order;
 }
 
-std::vector<DeviceRegion> DeviceRegions::all() {
-  std::vector<DeviceRegion> regions;
-  auto isResult = [&](const Storage &storage) {
-    return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
-      return output.getBuffer() == kernel::BufferOp(storage.buffers.front()).getSymName();
-    });
-  };
-  for (const Storage &storage : program_.storages)
-    if (!storage.ofModel && isResult(storage)) {
-      regions.push_back(rowsRegion(storage));
-      regions.back().kind = "result";
-    }
+/// What the host has before the run.
+void DeviceRegions::addInputs(std::vector<DeviceRegion> &regions) {
   for (const std::string &symbol : arrays_.fields)
     regions.push_back(fieldRegion(symbol));
   for (const DeviceArrays::IndexArray &array : arrays_.indexArrays)
@@ -253,6 +255,44 @@ std::vector<DeviceRegion> DeviceRegions::all() {
                        {},
                        {{"time_steps", indexSet.getSymName().str(), 4}}});
   }
+}
+
+/// What it decides in its course: orders of active rows, and which rows are active.
+void DeviceRegions::addDecided(std::vector<DeviceRegion> &regions) {
+  auto decided = [&](kernel::IndexSetOp indexSet) {
+    regions.push_back({"decided",
+                       activeOf(indexSet),
+                       "int32_t",
+                       "",
+                       "size_t(" + program_.rows(rowsOf(indexSet)) + ")",
+                       {},
+                       {{"rows", rowsOf(indexSet).getSymName().str(), 4}}});
+  };
+  for (auto [indexSet, member] : arrays_.orders)
+    if (isSelected(indexSet))
+      decided(indexSet);
+  llvm::SmallPtrSet<Operation *, 4> masked;
+  if (kernel::RunOp run = program_.run)
+    run.walk([&](kernel::MaskOp op) {
+      auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
+      if (masked.insert(indexSet).second)
+        decided(indexSet);
+    });
+}
+
+std::vector<DeviceRegion> DeviceRegions::all() {
+  std::vector<DeviceRegion> regions;
+  auto isResult = [&](const Storage &storage) {
+    return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
+      return output.getBuffer() == kernel::BufferOp(storage.buffers.front()).getSymName();
+    });
+  };
+  for (const Storage &storage : program_.storages)
+    if (!storage.ofModel && isResult(storage)) {
+      regions.push_back(rowsRegion(storage));
+      regions.back().kind = "result";
+    }
+  addInputs(regions);
   if (!arrays_.loops.empty())
     regions.push_back({"zeros",
                        "counters",
@@ -278,25 +318,7 @@ std::vector<DeviceRegion> DeviceRegions::all() {
                        {"arrays.blas = device.blas(" + workspace + ");"},
                        {{"sub_batch", "", kBlasWorkspace}}});
   }
-  auto decided = [&](kernel::IndexSetOp indexSet) {
-    regions.push_back({"decided",
-                       activeOf(indexSet),
-                       "int32_t",
-                       "",
-                       "size_t(" + program_.rows(rowsOf(indexSet)) + ")",
-                       {},
-                       {{"rows", rowsOf(indexSet).getSymName().str(), 4}}});
-  };
-  for (auto [indexSet, member] : arrays_.orders)
-    if (isSelected(indexSet))
-      decided(indexSet);
-  llvm::SmallPtrSet<Operation *, 4> masked;
-  if (kernel::RunOp run = program_.run)
-    run.walk([&](kernel::MaskOp op) {
-      auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
-      if (masked.insert(indexSet).second)
-        decided(indexSet);
-    });
+  addDecided(regions);
   return regions;
 }
 

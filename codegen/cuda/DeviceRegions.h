@@ -42,6 +42,8 @@ public:
 
 private:
   void findScratch();
+  void addInputs(std::vector<DeviceRegion> &regions);
+  void addDecided(std::vector<DeviceRegion> &regions);
   DeviceRegion fieldRegion(const std::string &symbol);
   DeviceRegion rowsRegion(const Storage &storage);
   DeviceRegion scratchRegion();

@@ -95,7 +95,7 @@ Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
 void KernelEmitter::emitStageHead(Writer &out) {
   std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
   if (sums())
-    shape = "A block of threads: all rows, " + std::to_string(rows()) + " after the other,";
+    shape = "A block of threads: all rows, " + std::to_string(rows()) + " at once";
   if (hasLargeM())
     shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(largeMRows()) + " rows";
   if (tiles() > 1)

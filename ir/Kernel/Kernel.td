@@ -313,7 +313,7 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment. `blas`: it is one product, which a GPU leaves to a library. `tiles`:
     how many there are (absent: 1). `sums`: it adds rows up, in their order, so all of them are one thread's, which may have some
-    of the tiles. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
+    of the tiles; on a GPU all rows of an element are, and a block has a tile. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
     scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
     `gathers`, `operations` of products (two a multiply-add); `elements` of each list's element. `same_as`: a stage of a program before, which computes the
@@ -541,8 +541,7 @@ def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEff
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
     of which a or x is all zeros add nothing. The block has `count` rows, at most `most`. With `tiles`, the bounds of the
     tiles that its function is asked for, only their share of the rows i. On a CPU both are packed into `memory` (given by
-    kernel-plan-scratch); on a GPU it has of each row the numbers a of a tile, and whether the row adds something (given by
-    kernel-map-threads).
+    kernel-plan-scratch); on a GPU it has of each row the numbers a of a tile (given by kernel-map-threads).
   }];
   let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,
                        Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles, Optional<Kernel_Local>:$memory);

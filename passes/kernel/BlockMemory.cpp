@@ -70,7 +70,6 @@ BlockAccesses BlockMemory::touchedBy(Operation *root) const {
       readRows(outer.getA());
       readRows(outer.getX());
       write(outer.getMemory());
-      // A thread adds to elements that are its own, whichever rows are in hand.
       touched.arrays.writes.insert(array(outer.getIntoAttr()));
     }
   });

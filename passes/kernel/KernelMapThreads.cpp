@@ -208,7 +208,9 @@ static bool haveOwnNumbers(kernel::ForOp rows, ArrayRef<LoopNest> loopNests) {
   bool own = true;
   for (const LoopNest &loopNest : loopNests)
     kernel::ForOp(loopNest.loops.front()).walk([&](kernel::StoreOp store) {
-      own &= stores.try_emplace(store.getArrayAttr(), store).second;
+      // Another one of the same number is in the same loops, whose counters are among the indices.
+      auto [first, isNew] = stores.try_emplace(store.getArrayAttr(), store);
+      own &= isNew || first->second.getIndices() == store.getIndices();
       for (kernel::ForOp loop : loopNest.loops)
         own &= llvm::is_contained(store.getIndices(), Value(loop.getBody().getArgument(0)));
     });
@@ -349,8 +351,10 @@ void ThreadMapper::setBarriers(Block &block, BlockAccesses &pending) {
     if (!runs(loop)) // then none of its barriers is met
       pending.add(before);
   }
-  // From the end of an iteration to the beginning of the next, which is about other rows or channels.
-  if (pending.locals.conflictsWith(first.locals)) {
+  // From the end of an iteration to the beginning of the next, which is about other rows or channels; but
+  // sums are of the same elements.
+  if (pending.locals.conflictsWith(first.locals) ||
+      (func_.getSums() && pending.arrays.conflictsWith(first.arrays))) {
     Operation *last =
         block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>() ? nullptr : &block.back();
     if (last)
@@ -365,10 +369,10 @@ void ThreadMapper::setBarriers(Block &block, BlockAccesses &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
-/// Of each row the numbers of a tile, and whether it adds something.
+/// Of each row the numbers of a tile.
 void ThreadMapper::giveMemory(kernel::OuterOp outer) {
   b_.setInsertionPointToStart(&func_.getBody().front());
-  auto type = kernel::LocalType::get(b_.getContext(), {int64_t(outer.getMost()), kernel::kSumTileRows + 1},
+  auto type = kernel::LocalType::get(b_.getContext(), {int64_t(outer.getMost()), kernel::kSumTileRows},
                                      b_.getF32Type());
   Location loc = NameLoc::get(b_.getStringAttr("memory"), outer.getLoc());
   outer.getMemoryMutable().assign(kernel::LocalOp::create(b_, loc, type));

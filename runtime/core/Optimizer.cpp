@@ -271,6 +271,16 @@ void Optimizer::restore(int64_t steps, std::vector<OptimizerState> states) {
   states_ = std::move(states);
 }
 
+std::string Optimizer::wrong_setting(const ModelInfo &info, int32_t param) const {
+  const std::string &name = info.params[param].name;
+  const Setting setting = setting_of(param);
+  if (!(setting.lr_scale >= 0) || !std::isfinite(setting.lr_scale * options_.lr))
+    return "the learning rate of `" + name + "` is negative or not finite";
+  if (!(setting.weight_decay < 0) && !std::isfinite(setting.weight_decay))
+    return "the weight decay of `" + name + "` is not finite";
+  return "";
+}
+
 Status Optimizer::check(const Weights &weights, const Outputs &outputs) const {
   const auto bad = [&](const std::string &what) {
     return Status::error(Code::bad_call, weights.info().name + ": " + what);
@@ -282,14 +292,10 @@ Status Optimizer::check(const Weights &weights, const Outputs &outputs) const {
     if (!outputs.has_gradient(param))
       continue;
     any = true;
-    const std::string &name = weights.info().params[param].name;
     if (!fits(outputs, param, range_of(param, weights)))
-      return bad("the gradient of `" + name + "` is of another model");
-    const Setting setting = setting_of(param);
-    if (!(setting.lr_scale >= 0) || !std::isfinite(setting.lr_scale * options_.lr))
-      return bad("the learning rate of `" + name + "` is negative or not finite");
-    if (!(setting.weight_decay < 0) && !std::isfinite(setting.weight_decay))
-      return bad("the weight decay of `" + name + "` is not finite");
+      return bad("the gradient of `" + weights.info().params[param].name + "` is of another model");
+    if (const std::string wrong = wrong_setting(weights.info(), param); !wrong.empty())
+      return bad(wrong);
   }
   return any ? Status()
              : bad("there is no gradient: the last run of the loss failed, was none, or was to give none");

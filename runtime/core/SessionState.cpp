@@ -296,7 +296,8 @@ void Session::State::learn(Entry &entry, int32_t inputs) {
 }
 
 /// Schedules a sub-batch, and computes it, or has a device begin to.
-Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
+/// `again`: as it was begun before, for its gradient, as one input is left out now.
+Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs, bool again) {
   const int64_t begin = now_ns();
   const EntryCode &code = model_.code().entries[current_.entry];
   Entry &entry = entries_[current_.entry];
@@ -311,10 +312,14 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
                             out, entry.profile.stages.data(), timed_, code.entry, inputs});
   Run &run = *sub_batch.run;
   run.log = log_;
-  const bool differentiates = model_.info().entries[code.entry].is_differentiated();
-  if (differentiates)
-    run.loss_weights = weigh_losses(run.batch.inputs());
-  run.gradients = gradients_;
+  if (again) {
+    run.loss_weights = weights_in_use_.data();
+    run.gradients = true;
+  } else {
+    if (model_.info().entries[code.entry].is_differentiated())
+      run.loss_weights = weigh_losses(run.batch.inputs());
+    run.gradients = gradients_;
+  }
   run.dropout = dropout_;
   run.shared = current_.share ? &shared_ : nullptr;
   out.begin_sub_batch(inputs);
@@ -356,7 +361,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
 
 /// Whether an input that failed while it was computed has taken its part of the gradient with it.
 bool Session::State::is_gradient_spoilt(const Run &run) const {
-  return gradients_ && model_.info().entries[run.entry].is_differentiated() && !run.shared &&
+  return run.gradients && model_.info().entries[run.entry].is_differentiated() && !run.shared &&
          run.errors.any();
 }
 
@@ -417,7 +422,7 @@ Status Session::State::finish_sub_batch(SubBatch &sub_batch) {
   current_.host_ns += ns;
   if (!status.ok() || !is_gradient_spoilt(*sub_batch.run))
     return status;
-  status = begin_sub_batch(sub_batch, sub_batch.run->range); // each time at least one input less
+  status = begin_sub_batch(sub_batch, sub_batch.run->range, /*again=*/true); // with at least one input less
   return status.ok() ? finish_sub_batch(sub_batch) : status;
 }
 

@@ -80,7 +80,7 @@ private:
   Status not_now(const char *what) const;
   Status run_checked(int32_t entry, Batch &batch, Outputs &out, bool share);
   Status start(int32_t entry, Batch &batch, Outputs &out, bool share);
-  Status begin_sub_batch(SubBatch &sub_batch, Range inputs);
+  Status begin_sub_batch(SubBatch &sub_batch, Range inputs, bool again = false);
   Status finish_sub_batch(SubBatch &sub_batch);
   bool schedule(SubBatch &sub_batch, Range inputs);
   bool is_gradient_spoilt(const Run &run) const;

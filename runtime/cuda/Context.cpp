@@ -1,6 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Memory of a device, copies, and what kernels found wrong. All of CUDA is behind Backend.
+#include "OwnStream.h"
+
 #include <dbc/counted.h>
 #include <dbc/cuda/context.h>
 
@@ -77,17 +79,9 @@ Status Model::renew() {
 
 /// Copies all constants to the device, where they get memory the first time.
 Status Model::upload() {
-  void *stream = nullptr;
-  if (Status status = backend_->open(device_, &stream); !status.ok())
-    return status;
-  struct Stream { // copies may be under way where memory for the next one ends
-    const Backend &backend;
-    void *stream;
-    ~Stream() {
-      (void)backend.wait(stream);
-      backend.close(stream);
-    }
-  } opened{*backend_, stream};
+  OwnStream stream(*backend_, device_); // copies may be under way where memory for the next one ends
+  if (!stream.status().ok())
+    return stream.status();
   bool room = true;
   size_t needed = 0;
   auto copy = [&](std::vector<Constant> &to, int32_t count, auto &&array) {
@@ -103,7 +97,7 @@ Status Model::upload() {
         bytes_ += room ? from.size() : 0;
       }
       if (room)
-        backend_->copy(to[number].data, from.data(), from.size(), stream);
+        backend_->copy(to[number].data, from.data(), from.size(), stream.get());
     }
   };
   copy(
@@ -112,11 +106,11 @@ Status Model::upload() {
   copy(
       matrices_,
       model_->matrices(), [&](int32_t number) -> const auto & { return model_->raw_matrix(number); });
-  Status begun = backend_->begun(), status = backend_->wait(stream);
+  Status status = stream.wait();
   if (!room)
     return memory_.missing("the model", needed, 0);
-  number_ = model_->number();
-  return begun.ok() ? status : begun;
+  number_ = status.ok() ? model_->number() : 0; // else it is the model of no weights
+  return status;
 }
 
 Range elements(const ColumnView &view, Range rows, int32_t levels) {

@@ -1,6 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Steps of an optimizer on a device. Its kernels are those of the model, behind Backend.
+#include "OwnStream.h"
+
 #include <dbc/cuda/optimizer.h>
 
 #include <algorithm>
@@ -65,6 +67,7 @@ Status Optimizer::make(Model &model, dbc::Model &host, const Weights &weights, d
       status.message = info.name + ": " + status.message;
       return status;
     }
+    host.forget_sources();
     *made = std::move(on);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, info.name + ": not enough memory for the optimizer");
@@ -78,10 +81,10 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
   for (int32_t param = 0; param < weights.count(); ++param)
     first_of_.push_back(first_of_.back() + weights.size(param));
   const size_t count = first_of_.back();
-  void *stream = nullptr;
-  if (Status status = model_.backend_->open(model_.device(), &stream); !status.ok())
-    return status;
   const Backend &backend = *model_.backend_;
+  OwnStream stream(backend, model_.device());
+  if (!stream.status().ok())
+    return stream.status();
   std::vector<float> flat(count), kept(count), squares(count);
   if (optimizer_.states_.size() < static_cast<size_t>(weights.count()))
     optimizer_.states_.resize(static_cast<size_t>(weights.count()));
@@ -103,7 +106,7 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
     room = room && allocate(&places, sources.places.size());
     if (!room)
       return;
-    backend.copy(places, sources.places.data(), sources.places.size() * sizeof(int32_t), stream);
+    backend.copy(places, sources.places.data(), sources.places.size() * sizeof(int32_t), stream.get());
     gathered_.push_back({to, places, static_cast<int64_t>(bytes / real), static_cast<int64_t>(sources.tf32)});
   };
   for (int32_t n = 0; n < host.buffers(); ++n)
@@ -113,16 +116,25 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
   if (room)
     for (auto [to, from] : {std::pair(weights_, &flat), {first_, &kept}, {second_, &squares}})
       if (to != nullptr)
-        backend.copy(to, from->data(), count * sizeof(float), stream);
-  Status begun = backend.begun(), done = backend.wait(stream);
-  backend.close(stream);
-  if (!room)
-    return memory_.missing("the optimizer", count * sizeof(float), 0);
-  return begun.ok() ? done : begun;
+        backend.copy(to, from->data(), count * sizeof(float), stream.get());
+  if (room)
+    renew(stream.get());
+  Status status = stream.wait();
+  return room ? status : memory_.missing("the optimizer", count * sizeof(float), 0);
+}
+
+/// The model on the device is that of the weights there.
+void Optimizer::renew(void *stream) {
+  for (const Gathered &each : gathered_)
+    model_.backend_->optimizer->gather(each.to, weights_, each.places, each.count, each.tf32, stream);
 }
 
 /// As dbc::Optimizer::check.
 Status Optimizer::check(const Context &context) const {
+  if (&context.model() != &model_)
+    return bad(info_, "the context is of another model");
+  if (optimizer_.states_.size() + 1 < first_of_.size())
+    return bad(info_, "the optimizer has other state than when it came to the device");
   if (const std::string wrong = dbc::Optimizer::wrong_option(optimizer_.options()); !wrong.empty())
     return bad(info_, wrong);
   if ((optimizer_.keeps_first() && first_ == nullptr) || (optimizer_.keeps_second() && second_ == nullptr))
@@ -131,14 +143,10 @@ Status Optimizer::check(const Context &context) const {
     return bad(info_, "there is no gradient on the device: the last run of the loss failed, was none, or was "
                       "to leave none there");
   for (const Context::Gradient &gradient : context.gradients()) {
-    const std::string &name = info_.params[gradient.param].name;
-    const dbc::Optimizer::Setting setting = optimizer_.setting_of(gradient.param);
-    if (!(setting.lr_scale >= 0) || !std::isfinite(setting.lr_scale * optimizer_.options().lr))
-      return bad(info_, "the learning rate of `" + name + "` is negative or not finite");
-    if (!(setting.weight_decay < 0) && !std::isfinite(setting.weight_decay))
-      return bad(info_, "the weight decay of `" + name + "` is not finite");
-    if (setting.range)
-      return bad(info_, "a part of `" + name + "` is another optimizer's");
+    if (const std::string wrong = optimizer_.wrong_setting(info_, gradient.param); !wrong.empty())
+      return bad(info_, wrong);
+    if (optimizer_.setting_of(gradient.param).range)
+      return bad(info_, "a part of `" + info_.params[gradient.param].name + "` is another optimizer's");
   }
   return Status();
 }
@@ -197,8 +205,7 @@ Status Optimizer::run(Plan &plan, Context &context, StepTotals &totals) {
   backend.optimizer->measure(params, count, plan.measured, optimizer_.options().clip_norm,
                              reinterpret_cast<double *>(sums_.data()), totals_, stream);
   backend.optimizer->change(params, count, plan.changed, totals_, stream);
-  for (const Gathered &each : gathered_)
-    backend.optimizer->gather(each.to, weights_, each.places, each.count, each.tf32, stream);
+  renew(stream);
   return context.copy_to_host(&totals, totals_, sizeof totals);
 }
 
@@ -234,16 +241,14 @@ Status Optimizer::fetch(Weights &weights) {
   try {
     std::vector<float> flat(count), kept(first_ != nullptr ? count : 0),
         squares(second_ != nullptr ? count : 0);
-    void *stream = nullptr;
-    if (Status status = backend.open(model_.device(), &stream); !status.ok())
-      return status;
+    OwnStream stream(backend, model_.device());
+    if (!stream.status().ok())
+      return stream.status();
     for (auto [from, to] : {std::pair(weights_, &flat), {first_, &kept}, {second_, &squares}})
       if (from != nullptr)
-        backend.copy(to->data(), from, count * sizeof(float), stream);
-    Status begun = backend.begun(), done = backend.wait(stream);
-    backend.close(stream);
-    if (!begun.ok() || !done.ok())
-      return begun.ok() ? done : begun;
+        backend.copy(to->data(), from, count * sizeof(float), stream.get());
+    if (Status status = stream.wait(); !status.ok())
+      return status;
     for (int32_t param = 0; param < weights.count(); ++param) {
       const size_t at = first_of_[param], size = weights.size(param);
       std::copy_n(flat.begin() + at, size, weights.data(param));

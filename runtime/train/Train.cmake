@@ -8,6 +8,7 @@ if(DBC_IO)
     train/Curves.cpp
     train/DataSet.cpp
     train/DevMetric.cpp
+    train/DeviceSteps.cpp
     train/FileOptions.cpp
     train/Finite.cpp
     train/GradientSum.cpp
@@ -15,6 +16,7 @@ if(DBC_IO)
     train/Log.cpp
     train/Meter.cpp
     train/Metric.cpp
+    train/NotFinite.cpp
     train/Options.cpp
     train/ParameterOptions.cpp
     train/Ranks.cpp

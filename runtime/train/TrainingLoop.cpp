@@ -68,36 +68,24 @@ Status TrainingLoop::make_model() {
     return status;
   session_.emplace(model_, options_.threads);
   session_->time_stages(options_.profile || !options_.profile_json.empty());
-  if (!options_.cuda)
-    return Status();
-  if (Status status = cuda::Model::make(model_, /*device=*/0, &on_device_); !status.ok())
-    return status;
-  session_->compute_on(&device_.emplace(on_device_));
-  return Status();
+  return options_.cuda ? device_.begin(model_, *session_) : Status();
 }
 
 /// Takes over what the weights have become.
 Status TrainingLoop::renew_model() {
   const Status status = model_.renew(weights_);
-  return status.ok() && !on_device_.empty() ? on_device_.renew() : status;
+  return status.ok() ? device_.renew() : status;
 }
 
-/// Has a device do the steps, if it can and trains alone.
-Status TrainingLoop::move_optimizer() {
-  if (on_device_.empty() || !ranks_.is_alone())
+/// Has the device change weights, if it can and trains alone.
+Status TrainingLoop::move_steps() {
+  if (!ranks_.is_alone())
     return Status();
-  Status status = cuda::Optimizer::make(on_device_, model_, weights_, optimizer_, &on_device_optimizer_);
-  if (status.code == Code::bad_call) {
-    meter_.say("the CPU changes weights: " + status.message);
-    return Status();
-  }
-  device_->keep_gradients_on_device(status.ok());
+  std::string reason;
+  Status status = device_.move(model_, weights_, optimizer_, reason);
+  if (!reason.empty())
+    meter_.say("the CPU changes weights: " + reason);
   return status;
-}
-
-/// What the device has of weights and of what the optimizer keeps.
-Status TrainingLoop::fetch_state() {
-  return on_device_optimizer_ ? on_device_optimizer_->fetch(weights_) : Status();
 }
 
 /// Says which parameters the loss has no gradient of: one that is read by `argmax` alone, say.
@@ -281,7 +269,7 @@ Status TrainingLoop::prepare() {
     return status;
   if (Status status = share_start(); !status.ok())
     return status;
-  if (Status status = ranks_.agree(move_optimizer()); !status.ok())
+  if (Status status = ranks_.agree(move_steps()); !status.ok())
     return status;
   // If they cannot be written, that is said before anything is trained.
   const Status plotted = plot();
@@ -306,61 +294,6 @@ Status TrainingLoop::fill(const std::vector<size_t> &lines, size_t batch) {
   session_->set_dropout(options_.seed, progress_.step);
   session_->number_inputs(input_numbers_.data(), static_cast<int32_t>(input_numbers_.size()));
   return Status();
-}
-
-/// The first parameter whose gradient has an infinity or NaN.
-std::optional<std::string> TrainingLoop::not_finite_gradient() const {
-  const Outputs &outputs = session_->outputs(loss_);
-  for (size_t param = 0; param < info_.params.size(); ++param) {
-    const auto number = static_cast<int32_t>(param);
-    const size_t size = outputs.gradient_size(number);
-    const float *f32 = outputs.gradient_f32(number);
-    const double *f64 = outputs.gradient_f64(number);
-    for (size_t i = 0; i < size; ++i)
-      if (!std::isfinite(f32 ? f32[i] : f64[i]))
-        return info_.params[param].name;
-  }
-  return std::nullopt;
-}
-
-/// Of the run of these lines. They are in the batch; afterwards others may be.
-std::string TrainingLoop::find_not_finite(const std::vector<size_t> &lines) {
-  if (lines.empty())
-    return "";
-  const Outputs &outputs = session_->outputs(loss_);
-  bool finite = true;
-  for (size_t i = 0; i < lines.size() && finite; ++i)
-    finite = std::isfinite(outputs.number(0, i));
-  std::optional<std::string> param = not_finite_gradient();
-  if (finite && !param)
-    return "";
-  // Which input is it: each by itself.
-  for (size_t line : lines) {
-    if (!fill({line}, 1).ok())
-      continue; // then it is not found
-    if (!session_->run(loss_, batch_).ok() || !session_->status(0).ok())
-      continue;
-    const double loss = session_->outputs(loss_).number(0, 0);
-    std::optional<std::string> own = not_finite_gradient();
-    if (std::isfinite(loss) && !own)
-      continue;
-    return train_->name(line) + " has the loss " + general(loss, 6) +
-           (own ? ", and the gradient of `" + *own + "` is not finite" : "");
-  }
-  return "the gradient of `" + param.value_or("?") +
-         "` over the batch is not finite, though each input's is; the batch begins with " +
-         train_->name(lines[0]);
-}
-
-/// The error: what the first of the ranks that finds something says, else `otherwise`.
-Status TrainingLoop::not_finite(const std::vector<size_t> &lines, const std::string &otherwise) {
-  std::vector<std::string> found;
-  if (Status status = ranks_.gather_texts(find_not_finite(lines), found); !status.ok())
-    return status;
-  const auto first = std::find_if(found.begin(), found.end(), [](const auto &text) { return !text.empty(); });
-  const std::string what =
-      first != found.end() ? "step " + std::to_string(progress_.step + 1) + ": " + *first : otherwise;
-  return ranks_.agreed(failure(what + "; training ends, and what was saved stays", Code::bad_input));
 }
 
 /// The lines of a batch that this rank computes, in the batch's order.
@@ -442,25 +375,20 @@ Status TrainingLoop::descend(const std::vector<size_t> &lines, bool has_gradient
   const Outputs &own = has_gradient ? session_->outputs(loss_) : none;
   optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
   const Status status = profile_.time(Work::Update, [&] {
-    if (on_device_optimizer_)
-      return on_device_optimizer_->step(*device_);
+    if (device_.change_weights())
+      return device_.step();
     return ranks_.is_alone() ? optimizer_.step(weights_, own)
                              : sum_.step(optimizer_, weights_, info_.entries[loss_], own);
   });
-  if (!status.ok() && on_device_optimizer_) { // to find the line: the host has the gradients of the run
-    device_->keep_gradients_on_device(false);
-    session_->set_dropout(options_.seed, progress_.step);
-    (void)session_->run(loss_, batch_);
-  }
   if (!status.ok())
     return ranks_.is_alone() || status.code == Code::bad_call
                ? not_finite(lines, "step " + std::to_string(progress_.step + 1) + ": " + status.message)
                : status;
-  if (on_device_optimizer_)
+  if (device_.change_weights())
     return Status(); // whose model is that of the new weights
   return profile_.time(Work::Pack, [&] {
-    Status renewed = model_.renew(weights_, optimizer_);
-    return renewed.ok() && !on_device_.empty() ? on_device_.renew() : renewed;
+    const Status renewed = model_.renew(weights_, optimizer_);
+    return renewed.ok() ? device_.renew() : renewed;
   });
 }
 
@@ -520,7 +448,7 @@ Status TrainingLoop::measure(double &metric) {
 
 /// What is saved can be gone on with.
 Status TrainingLoop::check_finite() {
-  if (Status status = ranks_.agree(fetch_state()); !status.ok())
+  if (Status status = ranks_.agree(device_.fetch(weights_)); !status.ok())
     return status;
   const EntryInfo &loss = info_.entries[loss_];
   if (Status status = find_not_finite_weight(weights_, loss, optimizer_, progress_.step); !status.ok())

@@ -6,6 +6,7 @@
 #include "Checkpoint.h"
 #include "DataSet.h"
 #include "DevMetric.h"
+#include "DeviceSteps.h"
 #include "GradientSum.h"
 #include "Json.h"
 #include "LeftOut.h"
@@ -15,7 +16,6 @@
 #include "StepProfile.h"
 
 #include <dbc/batch.h>
-#include <dbc/cuda/optimizer.h>
 #include <dbc/io/instances.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
@@ -23,7 +23,6 @@
 #include <dbc/train/options.h>
 #include <dbc/train/trainer.h>
 #include <dbc/weights.h>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,8 +54,7 @@ private:
   };
   Status make_model();
   Status renew_model();
-  Status move_optimizer();
-  Status fetch_state();
+  Status move_steps();
   Status read_data();
   Status prepare_alone();
   Status compare_ranks();
@@ -92,7 +90,7 @@ private:
   Ranks ranks_;
   Weights weights_;
   Model model_;
-  cuda::Model on_device_; ///< empty where the CPU computes
+  DeviceSteps device_;
   int32_t loss_ = -1;
   std::optional<DataSet> train_;
   std::optional<InstanceReader> reader_;
@@ -100,11 +98,9 @@ private:
   DevMetric dev_;
   std::vector<float> input_weights_;
   std::vector<int64_t> input_numbers_;
-  std::optional<cuda::Context> device_; ///< of the model there
-  std::optional<Session> session_;      ///< of the model, which is made first
+  std::optional<Session> session_; ///< of the model, which is made first
   Optimizer optimizer_;
-  std::unique_ptr<cuda::Optimizer> on_device_optimizer_; ///< null where the host does the steps
-  GradientSum sum_;                                      ///< where there are several ranks
+  GradientSum sum_; ///< where there are several ranks
   LearningRate rate_;
   std::string weights_hash_;               ///< of the file that is trained from on
   std::optional<CheckpointFolder> folder_; ///< of the first rank, as the log

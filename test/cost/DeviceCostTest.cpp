@@ -213,6 +213,9 @@ TEST(DeviceCost, SumsOverRowsAreOneAfterTheOther) {
   kernel.summed = 257; // three rounds of the threads in place of two
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 1.5 * once + device.tile_us);
   kernel.summed = 256;
+  kernel.summedElements = {{/*elements=*/128, /*operations=*/10}}; // as long as the products
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * once + device.tile_us);
+  kernel.summedElements.clear();
   kernel.tiles = 5;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * (once + device.tile_us));
   EXPECT_EQ(workOf(device, kernel, 0), 0);

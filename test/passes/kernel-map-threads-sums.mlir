@@ -1,8 +1,8 @@
 // RUN: dbc-opt %s --kernel-map-threads | FileCheck %s
 //
 // In a stage that adds rows up a thread has all rows of its elements, in order, as the order of additions is the stage's: of
-// elements that store numbers of their own. Else one thread has all of them. What says which rows of an outer product add
-// something is the block's.
+// elements that store numbers of their own. Else one thread has all of them. Of outer products
+// the block has a tile's numbers of each row.
 
 module @m {
   kernel.program @e [] [] -> f32 {
@@ -15,8 +15,8 @@ module @m {
     kernel.buffer @s over @batch : f32
 
     // CHECK-LABEL: kernel.func stage @outer
-    // CHECK: %[[MEMORY:.*]] = kernel.local in shared : <128x13xf32>
-    // CHECK: kernel.outer %{{.*}} of 128 rows %{{.*}} height 4 by %{{.*}} outputs 20 memory %[[MEMORY]] : !kernel.local<128x13xf32> into @W
+    // CHECK: %[[MEMORY:.*]] = kernel.local in shared : <128x12xf32>
+    // CHECK: kernel.outer %{{.*}} of 128 rows %{{.*}} height 4 by %{{.*}} outputs 20 memory %[[MEMORY]] : !kernel.local<128x12xf32> into @W
     // CHECK: kernel.threads %c20{{.*}} {
     // CHECK-NEXT: ^bb0(%[[ELEMENT:.*]]: i32):
     // CHECK-NEXT: kernel.for %c0{{.*}} to %{{.*}} {

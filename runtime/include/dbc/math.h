@@ -12,6 +12,8 @@
 // are those of the C library.
 #pragma once
 
+#include <dbc/inline.h>
+
 #include <cmath>
 #include <cstdint>
 
@@ -38,12 +40,6 @@
 #define DBC_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DBC_CLONES
-#endif
-
-#if defined(__CUDACC__)
-#define DBC_INLINE __host__ __device__ __forceinline__
-#else
-#define DBC_INLINE inline __attribute__((always_inline))
 #endif
 
 namespace dbc {
@@ -73,9 +69,9 @@ DBC_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
 DBC_INLINE float abs(float x) { return __builtin_fabsf(x); }
 DBC_INLINE double abs(double x) { return __builtin_fabs(x); }
 
-/// `condition ? yes : no`, with both found before the choice. A `?:` in a loop may leave one of them unread, for
-/// which a compiler of vectors reads under a mask; g++ 12 and before take another element's mask where it has
-/// written out an inner loop of few steps.
+/// `condition ? yes : no`, with both found before the choice. A `?:` in a loop may leave one of them unread,
+/// for which a compiler of vectors reads under a mask; g++ 12 and before take another element's mask where it
+/// has written out an inner loop of few steps.
 template <class T> DBC_INLINE T select(bool condition, T yes, T no) { return condition ? yes : no; }
 /// `a && b` and `a || b`, with both found, for the same reason.
 DBC_INLINE bool both(bool a, bool b) { return a & b; }

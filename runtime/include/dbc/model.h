@@ -111,9 +111,14 @@ public:
   /// before the last renewal is not seen: renew(weights) is for that.
   Status renew(const Weights &weights, const Optimizer &optimizer);
 
-  /// Finds what sources() of its buffers and matrices are, for weights that change where a device has them.
+  /// Finds which weights its buffers and matrices are, for weights that change where a device has them, and
+  /// takes over these. Until forget_sources(), which gives their memory back.
   /// Fails with limit without memory, or where there are 2^31 weights or more.
   Status find_sources(const Weights &weights);
+  void forget_sources() {
+    buffer_sources_.clear();
+    matrix_sources_.clear();
+  }
   const Sources &buffer_sources(int32_t number) const { return sources_of(buffer_sources_, number); }
   const Sources &matrix_sources(int32_t number) const { return sources_of(matrix_sources_, number); }
 

@@ -133,6 +133,8 @@ private:
   };
   /// What is wrong with options, or nothing. What the kind does not use is not looked at.
   static std::string wrong_option(const OptimizerOptions &options);
+  /// The same of what was set for a parameter.
+  std::string wrong_setting(const ModelInfo &info, int32_t param) const;
   Setting &setting(int32_t param);
   Setting setting_of(int32_t param) const;
   float weight_decay_of(int32_t param) const;

@@ -4,7 +4,7 @@
 // float, for a CPU and a GPU.
 #pragma once
 
-#include <dbc/math.h>
+#include <dbc/inline.h>
 
 #include <cmath>
 #include <cstdint>

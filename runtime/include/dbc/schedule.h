@@ -13,6 +13,7 @@
 
 #include <dbc/batch.h>
 #include <dbc/buffer.h>
+#include <dbc/inline.h>
 #include <dbc/integers.h>
 #include <dbc/schedule_errors.h>
 #include <dbc/sharing.h>
@@ -22,10 +23,6 @@
 #include <initializer_list>
 #include <string>
 #include <vector>
-
-/// Before a short function that generated code calls for each row: compilers give up on inlining long before
-/// a structure function is done.
-#define DBC_INLINE inline __attribute__((always_inline))
 
 namespace dbc {
 

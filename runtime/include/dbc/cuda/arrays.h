@@ -5,7 +5,7 @@
 #pragma once
 
 #include <dbc/dropout.h>
-#include <dbc/math.h>
+#include <dbc/inline.h>
 #include <dbc/optimizer_step.h>
 #include <dbc/status.h>
 

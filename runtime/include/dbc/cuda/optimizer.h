@@ -4,7 +4,7 @@
 //
 //   context.keep_gradients_on_device(true);
 //   std::unique_ptr<dbc::cuda::Optimizer> on_device;
-//   dbc::Status status = dbc::cuda::Optimizer::make(model_on_device, weights, optimizer, &on_device);
+//   dbc::Status status = dbc::cuda::Optimizer::make(model_on_device, model, weights, optimizer, &on_device);
 //   session.run(loss, batch), then on_device->step(context), and so on
 //   on_device->fetch(weights);
 #pragma once
@@ -23,11 +23,12 @@ namespace dbc::cuda {
 /// other step of that optimizer meanwhile.
 class Optimizer {
 public:
-  /// Copies weights and what `optimizer` keeps to the device of `model`. `model` and the optimizer, which is
-  /// asked for its options in each step and counts them, are borrowed and must outlive this. `host` is the
-  /// model that `model` was made of. Fails with bad_call, and the reason, where a model cannot be trained so:
-  /// one that was compiled without losses, or for bfloat16, or of which something is computed of weights once
-  /// for all runs. Fails with limit without memory.
+  /// Copies weights and what `optimizer` keeps to the device of `model`, which is that of these weights from
+  /// now on, as is `host`, the model that it was made of. `model` and the optimizer, which is asked for its
+  /// options in each step and counts them, are borrowed and must outlive this. Fails with bad_call, and the
+  /// reason, where a model cannot be trained so: one that was compiled without losses, or for bfloat16, or of
+  /// which something is computed of weights once for all runs. Fails with limit without memory, or where
+  /// there are 2^31 weights.
   static Status make(Model &model, dbc::Model &host, const Weights &weights, dbc::Optimizer &optimizer,
                      std::unique_ptr<Optimizer> *made, const Allocator &allocator = {});
   ~Optimizer();
@@ -55,6 +56,7 @@ private:
     int32_t measured = 0, changed = 0; ///< blocks of threads
   };
   Plan plan(const Context &context) const;
+  void renew(void *stream);
   Status run(Plan &plan, Context &context, StepTotals &totals);
   /// A buffer or matrix of the model on the device, and where its numbers come from.
   struct Gathered {
