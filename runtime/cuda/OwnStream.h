@@ -15,7 +15,7 @@ public:
   OwnStream(const Backend &backend, int32_t device)
       : backend_(backend), status_(backend.open(device, &stream_)) {}
   ~OwnStream() {
-    if (stream_ == nullptr)
+    if (!status_.ok())
       return;
     (void)backend_.wait(stream_);
     backend_.close(stream_);

@@ -118,6 +118,7 @@ TEST_F(CudaContext, RenewedModels) {
 
   gpu.failing = 0;
   EXPECT_EQ(on.renew().code, Code::internal);
+  EXPECT_FALSE(on.is_current()); // what is there nobody knows
 }
 
 //===-- Runs --------------------------------------------------------------------------------------------===//
