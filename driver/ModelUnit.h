@@ -61,6 +61,9 @@ public:
                  const std::vector<std::string> &printAfter = {}, bool device = false);
   /// How much memory a batch needs on a device. Of modules of the whole pipelines for a CPU and for a GPU.
   codegen::MemoryPlan planMemory(mlir::ModuleOp kernels, mlir::ModuleOp forDevice) const;
+  /// From here on the model is compiled as these options say. Which model it is, with what sizes and whether
+  /// losses have gradients must be as it was: after lower() the model is not read again.
+  void compileAs(const ModelOptions &options) { options_ = options; }
   /// Makes C++ of it.
   Exit generate(GeneratedCode &code, const std::vector<std::string> &printAfter = {});
 

@@ -55,14 +55,16 @@ static std::string withoutPlaces(llvm::StringRef source) {
 
 /// A hash of what computes the numbers of a training. What is kept or found again changes none of them, and a
 /// GPU computes what the CPU does: one may go on with another --recompute or --target.
-static Exit hashOfProgram(const Options &options, const GeneratedCode &code, std::string &hash) {
+static Exit hashOfProgram(ModelUnit &unit, const ModelOptions &options, const GeneratedCode &code,
+                          std::string &hash) {
   GeneratedCode keeping;
-  if (options.model.recompute != "none" || options.model.device) {
-    ModelOptions model = options.model;
+  if (options.recompute != "none" || options.device) {
+    ModelOptions model = options;
     model.recompute = "none";
     model.device = false;
     model.target = "cpu";
-    if (Exit exit = ModelUnit(model).generate(keeping))
+    unit.compileAs(model);
+    if (Exit exit = unit.generate(keeping))
       return exit;
   }
   hash = hashOf({withoutPlaces(keeping.source.empty() ? code.source : keeping.source)});
@@ -119,7 +121,7 @@ Exit trainCommand(const Options &options) {
   if (Exit exit = unit.generate(code))
     return exit;
   code.main = mainOf(code);
-  if (Exit exit = hashOfProgram(options, code, asked.program))
+  if (Exit exit = hashOfProgram(unit, options.model, code, asked.program))
     return exit;
   return becomeTrainer(code, options.model.target != "cuda", options.model.verbose, to_json(asked));
 }

@@ -24,8 +24,9 @@ namespace dbc::driver {
 
 /// A computed value may differ from the oracle's by this much, see max_error; with --gpu-math tf32 by that.
 constexpr double kBound = 1e-4, kTf32Bound = 5e-3;
-/// And an element of a gradient by this much, beside the larger of it and 1.
-constexpr double kGradientBound = 1e-5, kGradientBoundF32 = 1e-3;
+/// And an element of a gradient by this much, beside the larger of it and 1. With --gpu-math
+/// tf32 those of the 36 models of test/models that have a loss err by up to 6e-3.
+constexpr double kGradientBound = 1e-5, kGradientBoundF32 = 1e-3, kGradientBoundTf32 = 2e-2;
 
 /// Says what is wrong and leaves the input that shows it behind, and the weights that were drawn.
 static Exit reportMismatch(Verifier &verifier, const Options &options, const Weights &weights,
@@ -118,7 +119,7 @@ static void printLine(const EntryInfo &entry, const Finding &finding, bool given
                << (given ? finding.wrong : finding.redrawn) << (given ? " refused" : " redrawn")
                << some(finding.redrawnAtKinks, " at kinks") << some(finding.leftOut, " too large to compare")
                << ", largest error " << llvm::format("%.2g", finding.maxError);
-  if (hasGradient && finding.gradients == 0 && !finding.ok())
+  if (hasGradient && finding.gradients == 0 && (!finding.ok() || finding.valid == 0))
     llvm::outs() << ", gradients not compared";
   else if (hasGradient && finding.gradients == 0)
     llvm::outs() << ", gradients not compared: each input has a decision too near to call";
@@ -193,7 +194,10 @@ Exit verifyCommand(const Options &options) {
     interpreter.differentiateColumns(gradientColumns(info, static_cast<int32_t>(number), gradients.get()));
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
                       options.model.tf32 ? kTf32Bound : kBound,
-                      options.model.f64 ? kGradientBound : kGradientBoundF32, options.model.train);
+                      options.model.f64    ? kGradientBound
+                      : options.model.tf32 ? kGradientBoundTf32
+                                           : kGradientBoundF32,
+                      options.model.train);
     verifier.finding.comparesBits = loaded.device() == nullptr || !byBlas.count(entry.name);
     if (!given && !verifier.draw(options.count, options.seed, options.sizes)) {
       exit = kUserError;

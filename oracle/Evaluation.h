@@ -187,9 +187,9 @@ private:
   Values fail(mlir::Operation *op, ErrorKind kind, const char *what, int64_t a = 0, int64_t b = 0,
               int64_t c = 0);
   /// Whether the run may hold so many bytes more. What is to be differentiated keeps all that it computed,
-  /// and is not bounded.
+  /// and only a single list is bounded.
   bool fits(int64_t bytes) const {
-    return interpreter_.tape_ || bytes <= kMostBytes - interpreter_.heldBytes();
+    return bytes <= kMostBytes - (interpreter_.tape_ ? 0 : interpreter_.heldBytes());
   }
   /// Gives the run up: something takes more memory than one input may have.
   void exhaust(const std::string &message);
