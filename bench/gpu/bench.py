@@ -38,8 +38,8 @@ def main():
     batches = [options.batch] if options.batch else [1, 64] if options.quick else BATCHES
     folder = os.path.join(build, "gpu-bench")
     with contextlib.redirect_stdout(sys.stderr):
-        manifest = prepare(root, folder, build, models=[], hidden=[options.hidden], batches=batches, workload=options.workload,
-                           device=options.device)
+        manifest = prepare(root, folder, build, models=[], trained=[], hidden=[options.hidden], batches=batches,
+                           workload=options.workload, device=options.device)
         if device_name(on_cpu=False):
             phase = Times(folder, 2, False, os.path.join(folder, "results"), minutes=60, jobs=os.cpu_count())
             phase.run()

@@ -13,18 +13,20 @@ MOST_BYTES = 48 << 20
 MODELS = ("02_lstm_language_model 05_bilstm_crf_tagger 08_attention_decoder 10_nested_rnn 11_grid_lstm 13_treefc "
           "16_child_sum_tree_lstm 21_mv_rnn 24_expression 25_module_network 27_random_dag 29_lattice_lstm 32_ggnn "
           "33_graph_attention 37_spinn 40_berxit 44_hm_rnn").split()
+# Of a sequence, a tree with children of any number, a graph; and the Tree-LSTM as it is timed.
+TRAINED = "02_lstm_language_model 16_child_sum_tree_lstm 32_ggnn".split()
 SANITIZED = ("13_treefc", "21_mv_rnn", "32_ggnn")  # by compute-sanitizer, which is slow
 CHECKED_HIDDEN = 150  # of the workloads
 CHECKED_LINES = 24
 TIMED_LINES = 2048
-FILES = ["CMakeLists.txt", "Check.cpp", "CublasLevels.cu", "Host.cpp", "Lines.cpp", "Lines.h", "Micro.cu", "Time.cpp",
-         "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py"]
+FILES = ["CMakeLists.txt", "Check.cpp", "CheckTraining.cpp", "CublasLevels.cu", "Host.cpp", "Lines.cpp", "Lines.h", "Micro.cu",
+         "Time.cpp", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py"]
 
 
 class Preparation:
     def __init__(self, root, folder, dbc, bench, device):
         self.root, self.folder, self.dbc, self.bench, self.device = root, folder, dbc, bench, device
-        self.checks, self.times, self.predictions = [], [], []
+        self.checks, self.trainings, self.times, self.predictions = [], [], [], []
         # What dbc runs here is compiled once and computes little.
         self.environment = {**os.environ, "CXXFLAGS": os.environ.get("CXXFLAGS", "-O1")}
 
@@ -91,6 +93,17 @@ class Preparation:
             self.add_check(f"{name}.{entry}", name, entry, inputs.splitlines(), done.stdout.splitlines())
             os.remove(self.path("inputs", "sampled"))
 
+    def add_training(self, name, source, *options, large=False):
+        """A training of phase 1, of the model's first loss by drawn inputs. The CPU of that machine computes what it is compared
+        with."""
+        model = name + "-train"
+        manifest = self.compile(model, source, "--mode", "train", *options)
+        loss = next(entry["name"] for entry in manifest["entries"] if entry["loss"])
+        lines = self.run("sample", source, *options, "-n", str(CHECKED_LINES), "--seed", "7", "--entry", loss)
+        self.write(lines, "checks", model + ".jsonl")
+        self.write("", "models", model, "train")
+        self.trainings.append({"name": f"{model}.{loss}", "model": model, "loss": loss, "large": large})
+
     def add_workload(self, workload, hidden_sizes, batches):
         subprocess.run([self.bench, "--dump", self.folder, "--workload", workload.name], check=True)
         dumped = self.path(workload.name + ".json")
@@ -152,7 +165,8 @@ class Preparation:
         if total > MOST_BYTES:
             words = ", ".join(f"{name} {size >> 20} MiB" for size, name in sorted(largest)[-5:])
             raise SystemExit(f"gpu-check: the folder has {total >> 20} MiB, more than {MOST_BYTES >> 20}; the largest: {words}")
-        self.write(json.dumps({"commit": commit, "device": self.device, "checks": self.checks, "times": self.times,
+        self.write(json.dumps({"commit": commit, "device": self.device, "checks": self.checks, "trainings": self.trainings,
+                               "times": self.times,
                                "predictions": self.predictions}, indent=1) + "\n", "manifest.json")
         return total
 
@@ -162,7 +176,8 @@ def commit_of(root):
     return done.stdout.strip() or "unknown"
 
 
-def prepare(root, folder, build, models=MODELS, hidden=HIDDEN, batches=BATCHES, workload=None, timed=True, device="h100"):
+def prepare(root, folder, build, models=MODELS, trained=TRAINED, hidden=HIDDEN, batches=BATCHES, workload=None, timed=True,
+            device="h100"):
     """Writes the folder anew; gives its manifest. Without `timed` nothing of the workloads is written."""
     if os.path.exists(folder) and not os.path.exists(os.path.join(folder, "manifest.json")) and os.listdir(folder):
         raise SystemExit(f"gpu-check: {folder} is no folder of gpu-check's; it is left alone")
@@ -176,11 +191,16 @@ def prepare(root, folder, build, models=MODELS, hidden=HIDDEN, batches=BATCHES, 
     work.copy_sources()
     for model in models:
         work.check_model(model)
+    for model in trained:
+        work.add_training(model, os.path.join(root, "test", "models", model + ".dyn"))
     for each in workloads(root, workload) if timed else []:
         entry, source, lines = work.add_workload(each, hidden, batches)
         if models and CHECKED_HIDDEN in hidden:
             work.check_workload(each, entry, source, lines)
+        if trained and each.name == "tree_lstm" and CHECKED_HIDDEN in hidden:
+            work.add_training(f"{each.name}-{CHECKED_HIDDEN}", source, *each.options(CHECKED_HIDDEN), large=True)
     total = work.finish(commit_of(root))
-    print(f"{folder}: {total / (1 << 20):.1f} MiB, {len(work.checks)} cases to check, {len(work.times)} models to time")
+    print(f"{folder}: {total / (1 << 20):.1f} MiB, {len(work.checks)} cases to check, {len(work.trainings)} to train, "
+          f"{len(work.times)} models to time")
     with open(os.path.join(folder, "manifest.json")) as file:
         return json.load(file)

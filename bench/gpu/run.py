@@ -12,7 +12,9 @@ import time
 from results import Results, measure_error, table
 
 ERROR, SPREAD = 1e-4, 0.02  # of results, and of how far they are from each other
+TRAINED_ERROR = 1e-3  # of gradients, and of weights after the steps
 REPEATS, REPEATS_ON_CPU = 1000, 3
+STEPS, STEPS_ON_CPU = 200, 6
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SECONDS = 0.4  # of a path of a case
 MOST_SECONDS = 120  # of a program
@@ -122,6 +124,8 @@ class Correctness(Phase):
             self.do("constants", self.constants)
         for check in self.manifest["checks"]:
             self.do(check["name"], lambda: self.check(check))
+        for training in self.manifest["trainings"]:
+            self.do(training["name"], lambda: self.train(training))
         if not self.on_cpu:
             for check in self.manifest["checks"]:
                 if check["sanitize"]:
@@ -141,9 +145,26 @@ class Correctness(Phase):
         row["max_error"] = max(error for error, _, _ in found)
         # Drawn weights may make results that are all nearly equal, where a small error is a mistake.
         spread = max(most for _, most, _ in found) - min(least for _, _, least in found)
-        wrong = row["differences"][:3]
+        wrong = []
         if not row["max_error"] <= min(ERROR, 1e-6 + SPREAD * spread if spread else ERROR):
             wrong.append(f"error {row['max_error']:.2g}")
+        return self.judged(row, wrong)
+
+    def train(self, training):
+        """Gradients and steps of an optimizer, beside the CPU's."""
+        if self.on_cpu and training["large"]:
+            return {"skipped": "it is too large for the CPU"}
+        row = self.call([self.program("train-" + training["model"]), training["loss"],
+                         self.path("checks", training["model"] + ".jsonl"), str(STEPS_ON_CPU if self.on_cpu else STEPS)],
+                        fine=(0, 3))
+        wrong = [f"error {row[of]:.2g} of {what}" for of, what in (("max_error", "gradients"), ("weights_error", "weights"))
+                 if not row[of] <= TRAINED_ERROR]
+        return self.judged(row, wrong)
+
+    @staticmethod
+    def judged(row, wrong):
+        """A row with what is wrong with it: that bits differ, too."""
+        wrong = row["differences"][:3] + wrong
         if row["different"]:
             wrong.append(f"{row['different']} of {row['repeats']} repetitions differ")
         return {**row, **({"failed": "; ".join(wrong)} if wrong else {})}
@@ -196,6 +217,10 @@ class Correctness(Phase):
             rows.append([name, compared, f"{row['max_error']:.1e}" if "max_error" in row else "", row.get("repeats", ""),
                          ("FAILED " + row["failed"][:60]) if row.get("failed") else "skipped" if row.get("skipped") else "fine"])
         print(table(rows, ["case", "compared", "error", "repeats", "outcome"]))
+        trained = [[name, row["steps"], f"{row['weights_error']:.1e}", f"{row['step_us']:.0f}", f"{row['cpu_step_us']:.0f}"]
+                   for name, row in self.results.done.items() if "steps" in row]
+        if trained:
+            print(table(trained, ["training", "steps", "error of weights", "us a step", "on the CPU"]))
         if constants:
             print(table([[name, f"{value:.4g}"] for name, value in constants.items()], ["constant", "measured"]))
 

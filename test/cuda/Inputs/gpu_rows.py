@@ -26,7 +26,7 @@ case = {"model": "tree_lstm-150", "workload": "tree_lstm", "impl": "dbc", "hidde
         "batches": [64]}
 prediction = {"model": "tree_lstm-150", "batch": 64, "kernels": [{"name": "s", "us": {"levels": 7.0, "loops": 5.0}}],
               "us": {"levels": 50.0, "loops": 40.0}, "launches": {"levels": 20, "loops": 3}}
-manifest = {"commit": "abc", "device": "h100", "checks": [], "times": [case], "predictions": [prediction]}
+manifest = {"commit": "abc", "device": "h100", "checks": [], "trainings": [], "times": [case], "predictions": [prediction]}
 with open(os.path.join(folder, "manifest.json"), "w") as file:
     json.dump(manifest, file)
 os.makedirs(os.path.join(folder, "devices"), exist_ok=True)
