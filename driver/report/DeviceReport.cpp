@@ -172,6 +172,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"products", std::move(products)},
                                          {"rows", kernel.rows},
                                          {"large_m_rows", kernel.largeM > 0 ? kernel.largeM : kernel.rows},
+                                         {"sums", kernel.sums},
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
                                          {"large_m_shared_bytes", kernel.largeMShared},
