@@ -20,6 +20,7 @@ namespace dbc::cuda {
 void Model::swap(Model &other) noexcept {
   std::swap(model_, other.model_);
   std::swap(number_, other.number_);
+  std::swap(renewals_, other.renewals_);
   std::swap(backend_, other.backend_);
   std::swap(memory_, other.memory_);
   std::swap(device_, other.device_);
@@ -79,6 +80,7 @@ Status Model::renew() {
 
 /// Copies all constants to the device, where they get memory the first time.
 Status Model::upload() {
+  ++renewals_;
   OwnStream stream(*backend_, device_); // copies may be under way where memory for the next one ends
   if (!stream.status().ok())
     return stream.status();
@@ -170,8 +172,10 @@ Status Context::serves(const Run &run) const {
   if (!model_.empty() && &model_.host() != &run.model)
     return Status::error(Code::bad_call, name + ": the context is of another model");
   if (!model_.empty() && !model_.is_current())
-    return Status::error(Code::bad_call,
-                         name + ": the model was made anew, and the context's is as it was before");
+    return Status::error(
+        Code::bad_call,
+        name + ": the model was made anew, and the context's is as it was before: dbc::cuda::Model::renew "
+               "takes it over");
   const int32_t inputs = run.range.end - run.range.begin;
   if (keeps_results_ && inputs < run.batch.inputs())
     return Status::error(

@@ -117,8 +117,10 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
     for (auto [to, from] : {std::pair(weights_, &flat), {first_, &kept}, {second_, &squares}})
       if (to != nullptr)
         backend.copy(to, from->data(), count * sizeof(float), stream.get());
-  if (room)
+  if (room) {
     renew(stream.get());
+    renewals_ = ++model_.renewals_;
+  }
   Status status = stream.wait();
   return room ? status : memory_.missing("the optimizer", count * sizeof(float), 0);
 }
@@ -133,6 +135,8 @@ void Optimizer::renew(void *stream) {
 Status Optimizer::check(const Context &context) const {
   if (&context.model() != &model_)
     return bad(info_, "the context is of another model");
+  if (model_.renewals_ != renewals_)
+    return bad(info_, "the model on the device has been given other weights; make the optimizer again");
   if (optimizer_.states_.size() + 1 < first_of_.size())
     return bad(info_, "the optimizer has other state than when it came to the device");
   if (const std::string wrong = dbc::Optimizer::wrong_option(optimizer_.options()); !wrong.empty())

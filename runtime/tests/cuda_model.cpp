@@ -100,8 +100,10 @@ TEST_F(CudaContext, RenewedModels) {
   must(weights.set("b", &bias, 1));
   ASSERT_TRUE(model.renew(weights).ok());
   EXPECT_FALSE(on.is_current());
-  EXPECT_EQ(session.run(0, batch_).message,
-            "toy: the model was made anew, and the context's is as it was before");
+  EXPECT_EQ(
+      session.run(0, batch_).message,
+      "toy: the model was made anew, and the context's is as it was before: dbc::cuda::Model::renew takes "
+      "it over");
 
   const int32_t allocations = gpu.allocations;
   const size_t bytes = on.bytes();

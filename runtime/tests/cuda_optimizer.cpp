@@ -235,6 +235,35 @@ TEST_F(CudaOptimizer, RefusedSteps) {
   EXPECT_EQ(moved.steps(), 0);
 }
 
+// Weights that the model was given otherwise are not undone by a step: whether they come from the host, or
+// with another optimizer. One that is made again goes on from them.
+TEST_F(CudaOptimizer, OtherWeightsOnTheDevice) {
+  dbc::OptimizerOptions options;
+  dbc::Optimizer moved = optimizer(options);
+  std::unique_ptr<dbc::cuda::Optimizer> device, another;
+  ASSERT_TRUE(dbc::cuda::Optimizer::make(on_, model_, weights_, moved, &device).ok());
+  Context context(on_);
+  const Given given(1);
+  given.leave(context);
+  ASSERT_TRUE(device->step(context).ok());
+
+  weights_.draw(8);
+  ASSERT_TRUE(model_.renew(weights_).ok());
+  ASSERT_TRUE(on_.renew().ok());
+  given.leave(context);
+  const char *refused =
+      "trained: the model on the device has been given other weights; make the optimizer again";
+  EXPECT_EQ(device->step(context).message, refused);
+  EXPECT_TRUE(is_model_of(weights_));
+
+  ASSERT_TRUE(dbc::cuda::Optimizer::make(on_, model_, weights_, moved, &device).ok());
+  ASSERT_TRUE(dbc::cuda::Optimizer::make(on_, model_, weights_, moved, &another).ok());
+  given.leave(context);
+  EXPECT_EQ(device->step(context).message, refused);
+  given.leave(context);
+  EXPECT_TRUE(another->step(context).ok());
+}
+
 // A model of which something is computed of weights cannot be trained there, and says so; nor one without
 // kernels for it, nor with other weights.
 TEST_F(CudaOptimizer, ModelsThatCannotBeTrained) {

@@ -74,7 +74,8 @@ private:
   void swap(Model &other) noexcept;
   Status upload();
   const dbc::Model *model_ = nullptr;
-  uint64_t number_ = 0; ///< of the model
+  uint64_t number_ = 0;   ///< of the model
+  uint64_t renewals_ = 0; ///< how often all weights were replaced: by renew(), or as an Optimizer began
   const Backend *backend_ = nullptr;
   DeviceMemory memory_;
   int32_t device_ = 0;

@@ -37,7 +37,8 @@ public:
 
   /// One step down the gradients that the last run on the context has left there; then the model on the
   /// device is that of the new weights. The host's model stays as it is. Waits. Fails, and nothing changes,
-  /// as dbc::Optimizer::step does; and where the device fails.
+  /// as dbc::Optimizer::step does; where the device fails; and with bad_call where the model on the device
+  /// was renewed since, or another of these was made for it: fetch() what is wanted, and make this again.
   Status step(Context &context);
   /// Copies weights to `weights`, of the same model, and what is kept of them to the optimizer.
   Status fetch(Weights &weights);
@@ -69,6 +70,7 @@ private:
   const ModelInfo &info_;
   dbc::Optimizer &optimizer_;
   DeviceMemory memory_;
+  uint64_t renewals_ = 0; ///< of the model, when it became that of these weights
   std::vector<std::pair<void *, size_t>> allocated_;
   std::vector<size_t> first_of_; ///< where a parameter begins; the last: how many weights there are
   float *weights_ = nullptr, *first_ = nullptr, *second_ = nullptr;
