@@ -5,6 +5,8 @@
 
 namespace {
 
+class CudaModelConstants : public CudaContext {};
+
 // A model that has no kernels says so, by its name; and so does a session that is to use them.
 TEST(CudaModel, NeedsKernels) {
   const dbc::Model model = sums();
@@ -47,7 +49,7 @@ TEST(CudaModel, OnADeviceThatIsNotThere) {
 
 // Constants arrive as they are, where there are any, the bias of a matrix in its place; bytes() is what the
 // device gave, and all of it goes back.
-TEST_F(CudaContext, ConstantsOfAModel) {
+TEST_F(CudaModelConstants, ConstantsOfAModel) {
   EXPECT_EQ(on_.bytes(), gpu.bytes);
   EXPECT_EQ(on_.bytes(), (3 + 100 + 5) * sizeof(float));
   EXPECT_EQ(on_.device(), 0);
@@ -65,7 +67,7 @@ TEST_F(CudaContext, ConstantsOfAModel) {
 }
 
 // A model that does not fit says so, leaves nothing behind, and can be made when there is room.
-TEST_F(CudaContext, ModelsWithoutMemory) {
+TEST_F(CudaModelConstants, ModelsWithoutMemory) {
   on_ = dbc::cuda::Model();
   for (int32_t granted = 0; granted < 3; ++granted) {
     gpu.refusing = granted;
@@ -83,7 +85,7 @@ TEST_F(CudaContext, ModelsWithoutMemory) {
 
 // What a renewed model has become is copied into the memory that there is; before, no context computes with
 // what it was.
-TEST_F(CudaContext, RenewedModels) {
+TEST_F(CudaModelConstants, RenewedModels) {
   dbc::Model model = device_model();
   dbc::cuda::Model on;
   EXPECT_EQ(on.renew().code, Code::bad_call);
