@@ -16,7 +16,7 @@ if(DBC_IO)
     train/Log.cpp
     train/Meter.cpp
     train/Metric.cpp
-    train/NotFinite.cpp
+    train/NotFiniteLine.cpp
     train/Options.cpp
     train/ParameterOptions.cpp
     train/Ranks.cpp
