@@ -137,16 +137,20 @@ int main(int argc, char **argv) {
   const Flat found = gradients_of(program, session, all.batch);
   std::string differences;
   int compared = 0;
+  const struct {
+    const char *name;
+    int32_t blocks, large_m_from; // 0: as the context chooses
+  } ways[] = {{"", 0, 0}, {", few blocks", 3, 0}, {", large-M tiles", 0, 1}};
   for (const NamedPath &path : kPaths)
-    for (const char *way : {"", ", few blocks", ", large-M tiles"}) {
+    for (const auto &way : ways) {
       cuda::Context context(on_device);
       context.choose_path(path.path);
-      context.limit_blocks(*way && way[2] == 'f' ? 3 : 0);
-      context.use_large_m_from(*way && way[2] == 'l' ? 1 : 0);
+      context.limit_blocks(way.blocks);
+      context.use_large_m_from(way.large_m_from);
       session.compute_on(&context);
       ++compared;
       if (gradients_of(program, session, all.batch) != found)
-        differences += (differences.empty() ? "\"" : ", \"") + std::string(path.name) + way + "\"";
+        differences += (differences.empty() ? "\"" : ", \"") + std::string(path.name) + way.name + "\"";
     }
 
   const int steps = std::atoi(argv[3]);

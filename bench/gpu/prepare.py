@@ -166,8 +166,7 @@ class Preparation:
             words = ", ".join(f"{name} {size >> 20} MiB" for size, name in sorted(largest)[-5:])
             raise SystemExit(f"gpu-check: the folder has {total >> 20} MiB, more than {MOST_BYTES >> 20}; the largest: {words}")
         self.write(json.dumps({"commit": commit, "device": self.device, "checks": self.checks, "trainings": self.trainings,
-                               "times": self.times,
-                               "predictions": self.predictions}, indent=1) + "\n", "manifest.json")
+                               "times": self.times, "predictions": self.predictions}, indent=1) + "\n", "manifest.json")
         return total
 
 
