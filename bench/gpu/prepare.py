@@ -19,14 +19,15 @@ SANITIZED = ("13_treefc", "21_mv_rnn", "32_ggnn")  # by compute-sanitizer, which
 CHECKED_HIDDEN = 150  # of the workloads
 CHECKED_LINES = 24
 TIMED_LINES = 2048
+CLASSES = 5  # labels of the workload that is trained
 FILES = ["CMakeLists.txt", "Check.cpp", "CheckTraining.cpp", "CublasLevels.cu", "Host.cpp", "Lines.cpp", "Lines.h", "Micro.cu",
-         "Time.cpp", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py"]
+         "Time.cpp", "TimeTraining.cpp", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py", "torch_training.py"]
 
 
 class Preparation:
     def __init__(self, root, folder, dbc, bench, device):
         self.root, self.folder, self.dbc, self.bench, self.device = root, folder, dbc, bench, device
-        self.checks, self.trainings, self.times, self.predictions = [], [], [], []
+        self.checks, self.trainings, self.times, self.training_times, self.predictions = [], [], [], [], []
         # What dbc runs here is compiled once and computes little.
         self.environment = {**os.environ, "CXXFLAGS": os.environ.get("CXXFLAGS", "-O1")}
 
@@ -129,6 +130,25 @@ class Preparation:
                     self.predict(model, source, [*workload.options(hidden), *how], workload, dump["entry"], lines, batch)
         return dump["entry"], source, lines
 
+    def add_training_time(self, workload, hidden, batches):
+        """Trainings of phase 3, by the lines of the workload with a label at every node."""
+        labelled = self.path("inputs", workload.name + "-training.jsonl")
+        if not os.path.exists(labelled):
+            with open(self.path("inputs", workload.name + ".jsonl")) as lines, open(labelled, "w") as to:
+                for line in lines:
+                    found = json.loads(line)
+                    for number, node in enumerate(found["nodes"]):
+                        for fields in node.values():
+                            fields["label"] = number % CLASSES
+                    to.write(json.dumps(found) + "\n")
+        for impl, how in {"dbc": [], "dbc-tf32": ["--gpu-math", "tf32"]}.items():
+            model = f"{workload.name}-train{impl.removeprefix('dbc')}-{hidden}"
+            manifest = self.compile(model, os.path.join(self.root, workload.source), "--mode", "train", *workload.options(hidden), *how)
+            self.write("", "models", model, "time-training")
+            self.training_times.append({"model": model, "workload": workload.name, "impl": impl, "hidden": hidden,
+                                        "loss": next(entry["name"] for entry in manifest["entries"] if entry["loss"]),
+                                        "math": manifest["gpu_math"]["name"], "batches": list(batches)})
+
     def predict(self, model, source, options, workload, entry, lines, batch):
         """What whole batches take, of as many inputs as are timed. Without memory for one there is no prediction."""
         count = max(1, min(8, len(lines) // batch)) * batch
@@ -166,7 +186,8 @@ class Preparation:
             words = ", ".join(f"{name} {size >> 20} MiB" for size, name in sorted(largest)[-5:])
             raise SystemExit(f"gpu-check: the folder has {total >> 20} MiB, more than {MOST_BYTES >> 20}; the largest: {words}")
         self.write(json.dumps({"commit": commit, "device": self.device, "checks": self.checks, "trainings": self.trainings,
-                               "times": self.times, "predictions": self.predictions}, indent=1) + "\n", "manifest.json")
+                               "times": self.times, "training_times": self.training_times,
+                               "predictions": self.predictions}, indent=1) + "\n", "manifest.json")
         return total
 
 
@@ -198,6 +219,9 @@ def prepare(root, folder, build, models=MODELS, trained=TRAINED, hidden=HIDDEN, 
             work.check_workload(each, entry, source, lines)
         if trained and each.name == "tree_lstm" and CHECKED_HIDDEN in hidden:
             work.add_training(f"{each.name}-{CHECKED_HIDDEN}", source, *each.options(CHECKED_HIDDEN), large=True)
+        if trained and each.name == "tree_lstm":
+            for size in hidden:
+                work.add_training_time(each, size, batches)
     total = work.finish(commit_of(root))
     print(f"{folder}: {total / (1 << 20):.1f} MiB, {len(work.checks)} cases to check, {len(work.trainings)} to train, "
           f"{len(work.times)} models to time")

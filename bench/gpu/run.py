@@ -251,10 +251,13 @@ class Times(Phase):
     def peer(self, name, case, batch):
         return self.call([self.program(f"{name}-{case['model']}"), *self.arguments(case, batch), str(SECONDS)])
 
+    @staticmethod
+    def pytorch_is_absent():
+        there = subprocess.run([sys.executable, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True)
+        return there.returncode != 0
+
     def torch(self, case, batch):
-        there = subprocess.run([sys.executable, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True,
-                               text=True)
-        if there.returncode != 0:
+        if self.pytorch_is_absent():
             return {"skipped": "PyTorch with CUDA is absent"}
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([self.program("weights-" + case["model"]), *self.arguments(case, batch), folder], check=True)
@@ -273,6 +276,9 @@ class Times(Phase):
         if profile:
             print(f"\nstages of {PROFILED[0]}, batch {PROFILED[1]}, each launch by itself:")
             print(table(profile, ["stage", "path", "launches", "rows", "us", "predicted us"]))
+        self.print_failed()
+
+    def print_failed(self):
         failed = [[name, row["failed"][:100]] for name, row in self.results.done.items() if row.get("failed")]
         if failed:
             print(table(failed, ["failed", ""]))
@@ -340,4 +346,50 @@ def print_rows(rows):
                 ["workload", "batch", "impl", "path", "math", "launches", "predicted us", "kernels us", "with copies us"]))
 
 
-PHASES = {1: Correctness, 2: Times}
+class TrainingTimes(Times):
+    """Phase 3: how long steps of plain SGD take, beside cuBLAS and PyTorch, and where the time goes."""
+
+    def run(self):
+        if self.on_cpu:
+            raise SystemExit("gpu-check: phase 3 measures times: it has no meaning on the CPU")
+        self.build()
+        for case in self.manifest["training_times"]:
+            for batch in case["batches"]:
+                at = f"{case['model']} batch {batch}"
+                self.do(at, lambda: self.call([self.program("time-training-" + case["model"]), *self.arguments(case, batch),
+                                               str(SECONDS)]))
+                if case["impl"] == "dbc":
+                    self.do(at + " cublas", lambda: self.call([self.program("cublas-training-" + case["model"]),
+                                                               *self.arguments(case, batch), str(SECONDS)]))
+                    self.do(at + " pytorch", lambda: self.torch(case, batch))
+
+    def arguments(self, case, batch):
+        return [case["loss"], self.path("inputs", case["workload"] + "-training.jsonl"), str(batch)]
+
+    def torch(self, case, batch):
+        if self.pytorch_is_absent():
+            return {"skipped": "PyTorch with CUDA is absent"}
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([self.program("weights-" + case["model"]), *self.arguments(case, batch), folder], check=True)
+            return self.call([sys.executable, self.path("torch_training.py"), folder, *self.arguments(case, batch)[1:],
+                              str(SECONDS), str(case["hidden"])])
+
+    def print(self):
+        rows = []
+        for case in self.manifest["training_times"]:
+            for batch in case["batches"]:
+                for peer in ("", " cublas", " pytorch"):
+                    for each in self.results.done.get(f"{case['model']} batch {batch}{peer}", {}).get("paths", []):
+                        rows.append([f"{case['workload']} {case['hidden']}", batch, case["impl"] if not peer else "",
+                                     each["path"], each.get("math", case["math"]),
+                                     *(f"{each[of]:.0f}" if of in each else "" for of in ("gradients_us", "update_us", "step_us"))])
+        print(table(rows, ["training", "batch", "impl", "path", "math", "gradients us", "update us", "step us"]))
+        for case in self.manifest["training_times"]:
+            for path in self.results.done.get(f"{case['model']} batch {PROFILED[1]}", {}).get("paths", [])[-1:]:
+                print(f"\nstages of {case['model']}, batch {PROFILED[1]}, {path['path']}, each launch by itself:")
+                print(table([[stage["name"], stage["launches"], stage["rows"], f"{stage['us']:.1f}"] for stage in path["stages"]],
+                            ["stage", "launches", "rows", "us"]))
+        self.print_failed()
+
+
+PHASES = {1: Correctness, 2: Times, 3: TrainingTimes}

@@ -29,9 +29,9 @@ def read(folder, hidden):
     return weights
 
 
-def schedule(lines):
-    """Words of the leaves, the children of each level's nodes by their rows, the roots' rows; all on the host."""
-    words, by_height, roots, all_rows = [], [], [], []
+def levels_of(lines):
+    """The nodes of each height as (tree, node), from the leaves up."""
+    by_height = []
     for tree, line in enumerate(lines):
         nodes = line["nodes"]
         height, order, stack = [0] * len(nodes), [], [line["args"]["t"]]
@@ -46,12 +46,15 @@ def schedule(lines):
             while len(by_height) <= height[n]:
                 by_height.append([])
             by_height[height[n]].append((tree, n))
-    rows, levels = {}, []
-    for level in by_height:
-        for at in level:
-            rows[at] = len(rows)
-    for tree, n in by_height[0]:
-        words.append(lines[tree]["nodes"][n]["Leaf"]["word"])
+    return by_height
+
+
+def schedule(lines):
+    """Words of the leaves, the children of each level's nodes by their rows, the roots' rows; all on the host."""
+    by_height = levels_of(lines)
+    rows = {at: row for row, at in enumerate(at for level in by_height for at in level)}
+    words = [lines[tree]["nodes"][n]["Leaf"]["word"] for tree, n in by_height[0]]
+    levels = []
     for level in by_height[1:]:
         children = [[rows[tree, lines[tree]["nodes"][n]["Node"][side]] for tree, n in level] for side in ("left", "right")]
         levels.append(torch.tensor(children))
