@@ -6,16 +6,11 @@
 // Each size of product takes the faster of two layouts of its matrix, found by timing. In a stream and as a
 // CUDA graph (made before anything is timed), in f32 and in tf32. Times as time.cpp's; results are compared
 // with the CPU's before. Prints one line of JSON.
-#include "Lines.h"
+#include "TreeLevels.cuh"
 
-#include <cublas_v2.h>
-#include <cuda_runtime.h>
-
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <map>
 
@@ -24,27 +19,7 @@ using namespace dbc::gpu;
 
 namespace {
 
-constexpr size_t kBatches = 8, kLeast = 20, kMost = 2000;
-constexpr int kBlock = 256;
-
-#define CHECK(call)                                                                                          \
-  expect((call) == cudaSuccess, std::string(#call ": ") + cudaGetErrorString(cudaPeekAtLastError()))
-#define BLAS(call) expect((call) == CUBLAS_STATUS_SUCCESS, #call " failed")
-
-template <class T> T *on_device(size_t count) {
-  void *memory = nullptr;
-  CHECK(cudaMalloc(&memory, std::max<size_t>(count, 1) * sizeof(T)));
-  return static_cast<T *>(memory);
-}
-template <class T> T *on_device(const std::vector<T> &values) {
-  T *memory = on_device<T>(values.size());
-  CHECK(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-  return memory;
-}
-
 //===-- Kernels -----------------------------------------------------------------------------------------===//
-
-__device__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
 /// Rows of the embedding for each leaf.
 __global__ void gather(const float *table, const int *word, float *rows, int count, int embed) {
@@ -105,86 +80,6 @@ __global__ void classify(const float *h, const float *V, const float *e, float *
     all += expf(logits[k] - most);
   for (int k = static_cast<int>(threadIdx.x); k < classes; k += 32)
     out[blockIdx.x * classes + k] = expf(logits[k] - most) / all;
-}
-
-//===-- Batches -----------------------------------------------------------------------------------------===//
-
-/// A batch in the order in which it is computed. States are numbered in halves of the operand's rows: 2 r and
-/// 2 r + 1 are the children of inner node r, and behind them come the roots.
-struct Levels {
-  std::vector<int> index; ///< words of the leaves, where leaves go, where inner nodes go
-  int leaves = 0, inner = 0, trees = 0;
-  std::vector<int> begin; ///< inner nodes of level l are begin[l] .. begin[l + 1] - 1
-};
-
-const FieldInfo &field(const ModelInfo &info, const char *name) {
-  for (const ConstructorInfo &constructor : info.datas[0].constructors)
-    for (const FieldInfo &each : constructor.fields)
-      if (each.name == name)
-        return each;
-  expect(false, std::string("no field ") + name);
-  std::abort();
-}
-
-Levels levels_of(Batch &batch, int32_t entry) {
-  batch.finish();
-  const ModelInfo &info = batch.info();
-  auto column = [&](const char *name) { return batch.column(0, field(info, name).column).i32; };
-  const int32_t *word = column("word"), *left = column("left"), *right = column("right");
-  const int32_t *root = batch.column(batch.args(), batch.arg_column(entry, 0)).i32;
-  const uint8_t *kind = batch.kinds(0);
-  const int nodes = batch.rows(0), trees = batch.inputs();
-  Levels levels;
-  std::vector<int> height(static_cast<size_t>(nodes), -1), stack;
-  int most = 0;
-  for (int start = 0; start < nodes; ++start)
-    for (stack.assign(1, start); !stack.empty();) {
-      const int n = stack.back();
-      if (kind[n] == 0) {
-        height[n] = 0;
-      } else if (height[left[n]] < 0 || height[right[n]] < 0) {
-        stack.push_back(height[left[n]] < 0 ? left[n] : right[n]);
-        continue;
-      } else {
-        height[n] = 1 + std::max(height[left[n]], height[right[n]]);
-      }
-      most = std::max(most, height[n]);
-      stack.pop_back();
-    }
-  levels.trees = trees;
-  levels.begin.assign(static_cast<size_t>(most) + 1, 0);
-  for (int n = 0; n < nodes; ++n)
-    if (height[n] > 0)
-      ++levels.begin[height[n]];
-    else
-      ++levels.leaves;
-  for (int l = 1; l <= most; ++l)
-    levels.begin[l] += levels.begin[l - 1];
-  levels.inner = levels.begin[most];
-  std::vector<int> next = levels.begin, row(static_cast<size_t>(nodes)), to(static_cast<size_t>(nodes), -1);
-  for (int n = 0; n < nodes; ++n)
-    if (height[n] > 0)
-      row[n] = next[height[n] - 1]++;
-  for (int n = 0; n < nodes; ++n)
-    if (height[n] > 0) {
-      to[left[n]] = 2 * row[n];
-      to[right[n]] = 2 * row[n] + 1;
-    }
-  for (int t = 0; t < trees; ++t)
-    to[root[t]] = 2 * levels.inner + t;
-  std::vector<int> inner(static_cast<size_t>(levels.inner)), leaf;
-  for (int n = 0; n < nodes; ++n) {
-    expect(to[n] >= 0, "a node has no parent");
-    if (height[n] > 0) {
-      inner[row[n]] = to[n];
-    } else {
-      levels.index.push_back(word[n]);
-      leaf.push_back(to[n]);
-    }
-  }
-  levels.index.insert(levels.index.end(), leaf.begin(), leaf.end());
-  levels.index.insert(levels.index.end(), inner.begin(), inner.end());
-  return levels;
 }
 
 //===-- The model ---------------------------------------------------------------------------------------===//
@@ -331,17 +226,16 @@ void TreeLstm::copy_in(const Levels &batch) {
 }
 
 void TreeLstm::compute(const Levels &batch) {
-  auto blocks = [](int count) { return std::min((count + kBlock - 1) / kBlock, 132 * 16); };
   const int *to = index_ + batch.leaves;
-  gather<<<blocks(batch.leaves * embed_), kBlock, 0, stream>>>(E_, index_, x_, batch.leaves, embed_);
+  gather<<<blocks_of(batch.leaves * embed_), kBlock, 0, stream>>>(E_, index_, x_, batch.leaves, embed_);
   multiply(W_, x_, z_, batch.leaves);
-  leaf_gates<<<blocks(batch.leaves * H_), kBlock, 0, stream>>>(z_, b_, to, h_, c_, batch.leaves, H_);
+  leaf_gates<<<blocks_of(batch.leaves * H_), kBlock, 0, stream>>>(z_, b_, to, h_, c_, batch.leaves, H_);
   to += batch.leaves;
   for (size_t l = 0; l + 1 < batch.begin.size(); ++l) {
     const int first = batch.begin[l], rows = batch.begin[l + 1] - first;
     const size_t at = static_cast<size_t>(first) * 2 * H_;
     multiply(U_, h_ + at, z_, rows);
-    node_gates<<<blocks(rows * H_), kBlock, 0, stream>>>(z_, d_, c_ + at, to + first, h_, c_, rows, H_);
+    node_gates<<<blocks_of(rows * H_), kBlock, 0, stream>>>(z_, d_, c_ + at, to + first, h_, c_, rows, H_);
   }
   classify<<<batch.trees, 32, classes_ * sizeof(float), stream>>>(
       h_ + static_cast<size_t>(batch.inner) * 2 * H_, V_, e_, out_, H_, classes_);
@@ -353,11 +247,6 @@ void TreeLstm::copy_out(const Levels &batch) {
 }
 
 //===-- Measuring ---------------------------------------------------------------------------------------===//
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 /// Times batches, interleaved; `compute` is what stands between the copies.
 void measure(TreeLstm &model, const std::vector<Levels> &batches, double seconds, const char *path,

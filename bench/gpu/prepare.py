@@ -20,8 +20,8 @@ CHECKED_HIDDEN = 150  # of the workloads
 CHECKED_LINES = 24
 TIMED_LINES = 2048
 CLASSES = 5  # labels of the workload that is trained
-FILES = ["CMakeLists.txt", "Check.cpp", "CheckTraining.cpp", "CublasLevels.cu", "Host.cpp", "Lines.cpp", "Lines.h", "Micro.cu",
-         "Time.cpp", "TimeTraining.cpp", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py", "torch_training.py"]
+FILES = ["CMakeLists.txt", "Check.cpp", "CheckTraining.cpp", "CublasLevels.cu", "CublasTraining.cu", "Host.cpp", "Lines.cpp", "Lines.h", "Micro.cu",
+         "Time.cpp", "TimeTraining.cpp", "TreeLevels.cuh", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py", "torch_training.py"]
 
 
 class Preparation:
