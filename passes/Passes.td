@@ -377,6 +377,29 @@ def BatchNameStages : Pass<"batch-name-stages", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"renamedStages", "renamed-stages", "Stages that got another name">];
 }
 
+def BatchSplitOperands : Pass<"batch-split-operands", "::mlir::ModuleOp"> {
+  let summary = "Compute what a GPU's products multiply in a stage before";
+  let description = [{
+    A stage that computes what its products with matrices of parameters of at least `outputs` rows multiply is cut: what is
+    multiplied is written to a buffer, with all that can be done before; the product's stage reads it there and does the rest. So
+    blocks of threads may share the product's tiles, and none computes again what all of them need. What is joined of rows
+    in memory need not be written for its product; where it is kept for others, that is a stage of its own, behind the
+    loop if nobody needs it there.
+    ```mlir
+    batch.stage @s over @rows { %x = tanh ...  batch.write %x, @x  %y = contract(W, %x)  batch.write %y, @y }
+    ==>
+    batch.stage @s.operands over @rows { %x = tanh ...  batch.write %x, @x }
+    batch.stage @s over @rows { %x = batch.read @x  %y = contract(W, %x)  batch.write %y, @y }
+    ```
+    Stages with `when`, and those in which something may fail, stay whole. Afterwards such products of others have vectors
+    that lie in memory, or are joined of such by themselves.
+  }];
+  let options = [Option<"outputs", "outputs", "int64_t", "64", "outputs of a product from which it is taken">];
+  let statistics = [
+    Statistic<"cutStages", "cut-stages", "Stages cut in front of their products">,
+    Statistic<"movedJoins", "moved-joins", "Joins that are written in a stage of their own">];
+}
+
 def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
   let summary = "Make stages of products that a library is to compute on a GPU";
   let description = [{

@@ -1,0 +1,194 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-split-operands: what products of a GPU multiply is computed in a stage before theirs, so that a
+// product's stage begins with it and its tiles can be shared by blocks of threads.
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Passes.h"
+#include "passes/Products.h"
+#include "passes/batch/StageCut.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-split-operands"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHSPLITOPERANDS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Whether a product reads this where it is: a row, or a part of one, of an array.
+bool isInMemory(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<batch::ReadOp, batch::GatherOp>(op))
+    return true;
+  if (auto gather = dyn_cast_or_null<dyn::GatherOp>(op))
+    return gather.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(gather.getIndex().getType()).empty();
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+    return slice.getSourceType().getRank() == 1 && isInMemory(slice.getSource());
+  return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) && isInMemory(op->getOperand(0));
+}
+
+/// The rows that a product's vector is joined of.
+SmallVector<Value> segmentsOf(Value x) {
+  if (auto concat = x.getDefiningOp<tensor::ConcatOp>())
+    return llvm::to_vector_of<Value>(concat.getInputs());
+  return {x};
+}
+
+/// The stage's products with a matrix of so many outputs, of which each multiplies one vector.
+llvm::SetVector<Operation *> productsOf(batch::StageOp stage, int64_t outputs) {
+  llvm::SetVector<Operation *> found;
+  for (auto product : stage.getBody().front().getOps<linalg::ContractOp>())
+    if (auto of = matVec(product); of && packs(of->weights) && !isWeights(of->x) &&
+                                   dyn::extents(product->getResult(0).getType())[0] >= outputs)
+      found.insert(product);
+  return found;
+}
+
+/// Gives each product a join of its own, and has what else a join is written for in a stage of its own:
+/// behind the loop where that need not be in it. Gives how many stages that made.
+unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+                   const llvm::SetVector<Operation *> &products);
+
+/// A product is of a later phase than what it multiplies, unless that lies in memory. All else is done as
+/// late as it may.
+class Splitter : StageCut {
+public:
+  Splitter(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+           const llvm::SetVector<Operation *> &products)
+      : StageCut(stage, program, names), products_(products) {}
+
+  /// Whether there was anything to cut.
+  bool run() {
+    findPhases();
+    if (last_ == 0)
+      return false;
+    makeSubstages();
+    for (Operation &op : stage_.getBody().front())
+      if (!isReadAgain(&op) && !isJoinInMemory(&op))
+        put(&op, substages_[phases_.lookup(&op)]);
+    finish();
+    return true;
+  }
+
+private:
+  static bool isJoinInMemory(Operation *op) {
+    return isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)) &&
+           llvm::all_of(op->getOperands(), isInMemory);
+  }
+
+  void findPhases() {
+    Block &body = stage_.getBody().front();
+    for (Operation &op : body) {
+      int phase = 0;
+      for (Value operand : op.getOperands())
+        if (Operation *from = operand.getDefiningOp(); from && from->getBlock() == &body)
+          phase = std::max(phase, phases_.lookup(from));
+      if (products_.contains(&op))
+        if (Value x = matVec(cast<linalg::ContractOp>(op))->x; !llvm::all_of(segmentsOf(x), isInMemory))
+          phase = std::max(phase, phases_.lookup(x.getDefiningOp()) + 1);
+      phases_[&op] = phase;
+      last_ = std::max(last_, phase);
+    }
+    // What a product multiplies is there before, whatever else needs it.
+    llvm::SmallPtrSet<Operation *, 4> operands;
+    for (Operation *product : products_)
+      operands.insert(matVec(cast<linalg::ContractOp>(product))->x.getDefiningOp());
+    llvm::SmallPtrSet<Operation *, 4> early(operands);
+    for (Operation &op : llvm::reverse(body))
+      for (Operation *user : op.getUsers())
+        if (early.contains(user))
+          early.insert(&op);
+    delay([&](Operation *op) { return early.contains(op) || products_.contains(op); });
+  }
+
+  const llvm::SetVector<Operation *> &products_;
+};
+
+unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+                   const llvm::SetVector<Operation *> &products) {
+  unsigned made = 0;
+  Operation *loop = isa<batch::LoopOpInterface>(stage->getParentOp()) ? stage->getParentOp() : nullptr;
+  for (Operation *product : products) {
+    auto concat = matVec(cast<linalg::ContractOp>(product))->x.getDefiningOp<tensor::ConcatOp>();
+    if (!concat || concat->hasOneUse() || !llvm::all_of(concat.getInputs(), isInMemory))
+      continue;
+    OpBuilder b(product);
+    product->replaceUsesOfWith(concat, b.clone(*concat)->getResult(0));
+    SmallVector<batch::WriteOp> writes;
+    bool others = false, inLoop = false;
+    for (Operation *user : concat->getUsers()) {
+      auto write = dyn_cast<batch::WriteOp>(user);
+      others |= !write;
+      if (write)
+        writes.push_back(write);
+    }
+    if (others)
+      continue;
+    if (loop)
+      loop->walk([&](batch::AccessOpInterface access) {
+        inLoop |= !access.isWrite() && llvm::any_of(writes, [&](batch::WriteOp write) {
+          return write.getBuffer() == access.getArray();
+        });
+      });
+    std::string name = (stage.getName() + ".operands").str();
+    for (int n = 1; !names.insert(name).second; ++n)
+      name = (stage.getName() + ".operands." + std::to_string(n)).str();
+    b.setInsertionPointAfter(loop && !inLoop ? loop : stage);
+    auto own = batch::StageOp::create(b, stage.getLoc(), name, stage.getIndexSet(), stage.getRole());
+    own.setWhenAttr(stage.getWhenAttr());
+    b.setInsertionPointToEnd(&own.getBody().emplaceBlock());
+    IRMapping map;
+    std::function<void(Value)> copy = [&](Value value) {
+      Operation *op = value.getDefiningOp();
+      if (!op || op->getBlock() != &stage.getBody().front() || map.contains(value))
+        return;
+      for (Value operand : op->getOperands())
+        copy(operand);
+      b.clone(*op, map);
+    };
+    copy(concat);
+    for (batch::WriteOp write : writes) {
+      b.clone(*write, map);
+      write.erase();
+    }
+    concat.erase();
+    ++made;
+  }
+  return made;
+}
+
+struct BatchSplitOperandsPass : impl::BatchSplitOperandsBase<BatchSplitOperandsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      llvm::StringSet<> names = namesOf(program);
+      SmallVector<batch::StageOp> stages;
+      program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
+      for (batch::StageOp stage : stages) {
+        auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet());
+        bool fails = false;
+        stage.walk([&](Operation *op) { fails |= op != stage && dyn::mayFail(op); });
+        llvm::SetVector<Operation *> products = productsOf(stage, outputs);
+        // What fails is told in the order of the stage.
+        if (products.empty() || stage.getBlas() || stage.getWhen() || fails || !mayRepeat(stage) ||
+            indexSet.getKind() == kernel::IndexSetKind::Model)
+          continue;
+        const unsigned moved = moveJoins(stage, program, names, products);
+        movedJoins += moved;
+        const std::string name = stage.getName().str();
+        const bool isCut = Splitter(stage, program, names, products).run();
+        cutStages += isCut;
+        LDBG() << "@" << name << " of " << products.size() << " products: " << moved
+               << " joins are written elsewhere, " << (isCut ? "cut" : "not cut");
+      }
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

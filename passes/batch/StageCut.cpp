@@ -1,0 +1,133 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/batch/StageCut.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Products.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+llvm::StringSet<> namesOf(batch::ProgramOp program) {
+  llvm::StringSet<> names;
+  program.walk([&](Operation *op) {
+    if (auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      names.insert(name.getValue());
+    if (auto stage = dyn_cast<batch::StageOp>(op))
+      names.insert(stage.getName());
+  });
+  return names;
+}
+
+bool isReadAgain(Operation *op) {
+  if (isa<batch::ReadOp, batch::GatherOp, batch::ReadIndexOp, dyn::GetOp, tensor::EmptyOp>(op) ||
+      op->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  bool isView = isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::SplatOp,
+                    linalg::FillOp, tensor::ConcatOp>(op) ||
+                (isa<dyn::TransposeOp>(op) && isTurned(op->getResult(0)));
+  if (isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)))
+    return false;
+  return isView && llvm::all_of(op->getOperands(), [](Value operand) {
+           Operation *from = operand.getDefiningOp();
+           return from && isReadAgain(from);
+         });
+}
+
+void StageCut::delay(llvm::function_ref<bool(Operation *)> stays) {
+  for (Operation &op : llvm::reverse(stage_.getBody().front())) {
+    if (op.use_empty() || stays(&op))
+      continue;
+    int phase = last_;
+    for (Operation *user : op.getUsers())
+      phase = std::min(phase, phases_.lookup(user));
+    phases_[&op] = phase;
+  }
+}
+
+void StageCut::makeSubstages() {
+  for (int phase = 0; phase <= last_; ++phase)
+    substages_.push_back({makeStage(phase == last_ ? "" : "operands", stage_.getLoc()), {}});
+}
+
+void StageCut::finish() {
+  for (Substage &substage : substages_)
+    if (substage.stage.getBody().front().empty())
+      substage.stage.erase();
+  stage_.erase();
+}
+
+std::string StageCut::fresh(StringRef what) {
+  std::string base = (stage_.getName() + "." + what).str(), name = base;
+  for (int n = 1; !names_.insert(name).second; ++n)
+    name = base + "." + std::to_string(n);
+  return name;
+}
+
+batch::StageOp StageCut::makeStage(StringRef what, Location loc) {
+  std::string name = what.empty() ? stage_.getName().str() : fresh(what);
+  b_.setInsertionPoint(stage_);
+  auto made = batch::StageOp::create(b_, loc, name, stage_.getIndexSet(), stage_.getRole());
+  made.setWhenAttr(stage_.getWhenAttr());
+  made.getBody().emplaceBlock();
+  return made;
+}
+
+void StageCut::put(Operation *op, Substage &substage) {
+  for (Value operand : op->getOperands())
+    (void)in(substage, operand);
+  b_.setInsertionPointToEnd(&substage.stage.getBody().front());
+  b_.clone(*op, substage.map);
+}
+
+Value StageCut::in(Substage &substage, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != &stage_.getBody().front())
+    return value;
+  if (Value known = substage.map.lookupOrNull(value))
+    return known;
+  if (isReadAgain(op)) {
+    put(op, substage);
+    return substage.map.lookup(value);
+  }
+  FlatSymbolRefAttr buffer = bufferOf(value);
+  b_.setInsertionPointToEnd(&substage.stage.getBody().front());
+  Value read = batch::ReadOp::create(b_, value.getLoc(), value.getType(), buffer);
+  substage.map.map(value, read);
+  return read;
+}
+
+FlatSymbolRefAttr StageCut::bufferOf(Value value) {
+  auto [known, isNew] = buffers_.try_emplace(value);
+  if (!isNew)
+    return known->second;
+  if (auto read = value.getDefiningOp<batch::ReadOp>(); read && !ofModel(read.getBuffer()))
+    return known->second = read.getBufferAttr();
+  for (Operation *user : value.getUsers())
+    if (auto write = dyn_cast<batch::WriteOp>(user);
+        write && phases_.lookup(write) == phases_.lookup(value.getDefiningOp()))
+      return known->second = write.getBufferAttr();
+  FlatSymbolRefAttr buffer = makeBuffer(value, "x");
+  buffers_[value] = buffer;
+  Substage &home = substages_[phases_.lookup(value.getDefiningOp())];
+  Value computed = in(home, value);
+  b_.setInsertionPointToEnd(&home.stage.getBody().front());
+  batch::WriteOp::create(b_, value.getLoc(), computed, buffer);
+  return buffer;
+}
+
+bool StageCut::ofModel(StringRef buffer) {
+  auto indexSet = program_.lookupSymbol<kernel::IndexSetOp>(
+      program_.lookupSymbol<batch::BufferOp>(buffer).getIndexSet());
+  return indexSet.getKind() == kernel::IndexSetKind::Model;
+}
+
+FlatSymbolRefAttr StageCut::makeBuffer(Value value, StringRef what) {
+  b_.setInsertionPointAfter(llvm::to_vector(program_.getOps<batch::BufferOp>()).back());
+  auto buffer =
+      batch::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getIndexSet(), value.getType(),
+                              /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+  return FlatSymbolRefAttr::get(buffer.getSymNameAttr());
+}
+
+} // namespace dbc::passes
