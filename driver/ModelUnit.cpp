@@ -163,6 +163,7 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
                                                        : passes::Recompute::None;
   pipeline.tf32 = options_.tf32;
   pipeline.blas = blasOf(options_);
+  pipeline.device = options_.device || options_.stagesOfDevice;
   passes::buildPipeline(passes, pipeline);
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {

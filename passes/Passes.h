@@ -44,6 +44,7 @@ struct PipelineOptions {
   int64_t realBytes = 4;   ///< of a number of the emitter's type
   bool tf32 = false;       ///< Target::Cuda: products cut their operands to tf32
   Blas blas = Blas::Never; ///< of both targets: a CPU has the same stages
+  bool device = false;     ///< the model is compiled for a device, too: a CPU has the same stages
 };
 
 /// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.

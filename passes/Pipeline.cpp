@@ -42,7 +42,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createBatchJoinGates());
   pm.addPass(createBatchSplitGates());
   pm.addPass(createBatchNameStages());
-  if (options.train && options.target == Target::Cuda)
+  if (options.train && (options.device || options.target == Target::Cuda))
     pm.addPass(createBatchSplitOperands());
   if (options.blas != Blas::Never)
     pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kLargeWeights : 1}));

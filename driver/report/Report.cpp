@@ -227,6 +227,7 @@ static Exit predictInput(const Options &options, ModelUnit &device, Report &repo
     return exit;
   Options onCpu = options;
   onCpu.model.device = false;
+  onCpu.model.stagesOfDevice = true;
   onCpu.model.target = "cpu";
   ModelUnit unit(onCpu.model);
   LoadedModel loaded;

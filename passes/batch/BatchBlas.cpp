@@ -18,7 +18,7 @@ namespace dbc::passes {
 namespace {
 
 /// A stage cut into substages: what its products need, the products, what becomes of them.
-class Splitter : StageCut {
+class Splitter final : StageCut {
 public:
   Splitter(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
            const llvm::DenseSet<Operation *> &taken)

@@ -26,7 +26,8 @@ bool isInMemory(Value value) {
   if (isa_and_nonnull<batch::ReadOp, batch::GatherOp>(op))
     return true;
   if (auto gather = dyn_cast_or_null<dyn::GatherOp>(op))
-    return gather.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(gather.getIndex().getType()).empty();
+    return gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+           dyn::extents(gather.getIndex().getType()).empty();
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
     return slice.getSourceType().getRank() == 1 && isInMemory(slice.getSource());
   return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) && isInMemory(op->getOperand(0));
@@ -56,7 +57,7 @@ unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringS
 
 /// A product is of a later phase than what it multiplies, unless that lies in memory. All else is done as
 /// late as it may.
-class Splitter : StageCut {
+class Splitter final : StageCut {
 public:
   Splitter(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
            const llvm::SetVector<Operation *> &products)
@@ -69,16 +70,17 @@ public:
       return false;
     makeSubstages();
     for (Operation &op : stage_.getBody().front())
-      if (!isReadAgain(&op) && !isJoinInMemory(&op))
+      if (!isReadAgain(&op))
         put(&op, substages_[phases_.lookup(&op)]);
     finish();
     return true;
   }
 
 private:
-  static bool isJoinInMemory(Operation *op) {
-    return isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)) &&
-           llvm::all_of(op->getOperands(), isInMemory);
+  bool isReadAgain(Operation *op) const override {
+    if (isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)))
+      return llvm::all_of(op->getOperands(), isInMemory);
+    return StageCut::isReadAgain(op);
   }
 
   void findPhases() {
@@ -94,16 +96,16 @@ private:
       phases_[&op] = phase;
       last_ = std::max(last_, phase);
     }
-    // What a product multiplies is there before, whatever else needs it.
-    llvm::SmallPtrSet<Operation *, 4> operands;
-    for (Operation *product : products_)
-      operands.insert(matVec(cast<linalg::ContractOp>(product))->x.getDefiningOp());
-    llvm::SmallPtrSet<Operation *, 4> early(operands);
-    for (Operation &op : llvm::reverse(body))
-      for (Operation *user : op.getUsers())
-        if (early.contains(user))
-          early.insert(&op);
-    delay([&](Operation *op) { return early.contains(op) || products_.contains(op); });
+    delay([&](Operation *op) { return products_.contains(op); });
+  }
+
+  /// What a product multiplies is there before, but for what lies in memory.
+  int neededIn(Operation *user, Operation *op) const override {
+    const int phase = phases_.lookup(user);
+    if (!products_.contains(user))
+      return phase;
+    Value x = matVec(cast<linalg::ContractOp>(user))->x;
+    return x.getDefiningOp() == op && !isReadAgain(op) ? phase - 1 : phase;
   }
 
   const llvm::SetVector<Operation *> &products_;

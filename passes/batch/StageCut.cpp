@@ -19,7 +19,7 @@ llvm::StringSet<> namesOf(batch::ProgramOp program) {
   return names;
 }
 
-bool isReadAgain(Operation *op) {
+bool StageCut::isReadAgain(Operation *op) const {
   if (isa<batch::ReadOp, batch::GatherOp, batch::ReadIndexOp, dyn::GetOp, tensor::EmptyOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
     return true;
@@ -28,19 +28,19 @@ bool isReadAgain(Operation *op) {
                 (isa<dyn::TransposeOp>(op) && isTurned(op->getResult(0)));
   if (isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)))
     return false;
-  return isView && llvm::all_of(op->getOperands(), [](Value operand) {
+  return isView && llvm::all_of(op->getOperands(), [this](Value operand) {
            Operation *from = operand.getDefiningOp();
            return from && isReadAgain(from);
          });
 }
 
-void StageCut::delay(llvm::function_ref<bool(Operation *)> stays) {
+void StageCut::delay(llvm::function_ref<bool(Operation *)> isProduct) {
   for (Operation &op : llvm::reverse(stage_.getBody().front())) {
-    if (op.use_empty() || stays(&op))
+    if (op.use_empty() || isProduct(&op))
       continue;
     int phase = last_;
     for (Operation *user : op.getUsers())
-      phase = std::min(phase, phases_.lookup(user));
+      phase = std::min(phase, neededIn(user, &op));
     phases_[&op] = phase;
   }
 }
@@ -117,8 +117,8 @@ FlatSymbolRefAttr StageCut::bufferOf(Value value) {
 }
 
 bool StageCut::ofModel(StringRef buffer) {
-  auto indexSet = program_.lookupSymbol<kernel::IndexSetOp>(
-      program_.lookupSymbol<batch::BufferOp>(buffer).getIndexSet());
+  auto indexSet =
+      program_.lookupSymbol<kernel::IndexSetOp>(program_.lookupSymbol<batch::BufferOp>(buffer).getIndexSet());
   return indexSet.getKind() == kernel::IndexSetKind::Model;
 }
 

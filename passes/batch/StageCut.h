@@ -13,9 +13,6 @@ namespace dbc::passes {
 /// The names of a program's symbols and stages.
 llvm::StringSet<> namesOf(batch::ProgramOp program);
 
-/// What costs no more than reading what it would be kept in: each substage has its own.
-bool isReadAgain(mlir::Operation *op);
-
 /// A stage that becomes several, its substages: each has the operations of a phase, the last one the stage's
 /// name. What another phase computes comes through a buffer: the one that it is written to, or a new one.
 class StageCut {
@@ -23,15 +20,20 @@ public:
   /// `names` has those that are taken, and those of what is made here then.
   StageCut(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names)
       : stage_(stage), program_(program), names_(names), b_(stage) {}
+  virtual ~StageCut() = default;
 
 protected:
+  /// What costs no more than reading what it would be kept in: each substage has its own.
+  virtual bool isReadAgain(mlir::Operation *op) const;
   struct Substage {
     batch::StageOp stage;
     mlir::IRMapping map; ///< of the stage's values
   };
 
-  /// Computes everything but writes as late as its users allow. Phases of operands are set before.
-  void delay(llvm::function_ref<bool(mlir::Operation *)> stays);
+  /// The phase in which a user needs what an operation computes.
+  virtual int neededIn(mlir::Operation *user, mlir::Operation *) const { return phases_.lookup(user); }
+  /// Computes everything but writes and products as late as its users allow. All have their first phase.
+  void delay(llvm::function_ref<bool(mlir::Operation *)> isProduct);
   /// A substage for each phase.
   void makeSubstages();
   /// Erases the stage, and substages that have nothing to do.
