@@ -529,9 +529,13 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
     their order. Sums over a batch, of `batch.accumulate` and of what looks up a row of a table, take rows in the order of the
     inputs: where rows lie by level, or a `while` has ended some, an index set of kind `by_input` is made for them. Afterwards no
     operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs. With `epilogues` a product does
-    what is done with its results, if that is relu for other products or a write alone: on a CPU.
+    what is done with its results, if that is relu for other products or a write alone: on a CPU. With `by_element` sums over
+    lists that only elementwise code wants are parts of its expressions, and joins that are only written are written piece by
+    piece, so that neither needs scratch: on a GPU, where an element is a thread's.
   }];
-  let options = [Option<"epilogues", "epilogues", "bool", "false", "have products do relu and writes of their results">];
+  let options = [
+    Option<"epilogues", "epilogues", "bool", "false", "have products do relu and writes of their results">,
+    Option<"byElement", "by-element", "bool", "false", "have elementwise code sum lists up and write joins">];
   let statistics = [
     Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">,
     Statistic<"sequencedGroups", "sequenced-groups", "Groups of concurrent loops that run one after the other, as they may fail an input">];

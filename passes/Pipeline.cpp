@@ -54,7 +54,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(options.target == Target::Cuda ? createScheduleCuda({options.realBytes}) : createScheduleCpu());
   if (options.until == "batch")
     return;
-  pm.addPass(createBatchToKernel({/*epilogues=*/options.target == Target::Cpu}));
+  pm.addPass(createBatchToKernel(
+      {/*epilogues=*/options.target == Target::Cpu, /*byElement=*/options.target == Target::Cuda}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal

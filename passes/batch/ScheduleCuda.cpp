@@ -24,6 +24,8 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
   static constexpr int64_t kScratchBytes = 48 << 10;
   /// Rows that share each load of a weight; rows that are a warp's each; and of other stages.
   static constexpr int64_t kProductRows = 8, kReducedRows = kernel::kWarps, kOtherRows = 32;
+  /// Elements of a block of a stage that computes elements alone: few rows make many blocks.
+  static constexpr int64_t kElements = 2 * kernel::kWarps * kernel::kLanes;
   /// Rows are always mapped in blocks.
   static constexpr int64_t kFewestRows = 2;
   /// Channels of a tile: one gate of them is an N tile of the tensor cores; of half as many, two gates are.
@@ -61,6 +63,24 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     return found;
   }
 
+  /// The elements of a row of a stage that computes them one by one, a thread each; else none.
+  static int64_t elementsOf(batch::StageOp stage) {
+    int64_t most = 0;
+    for (Operation &op : stage.getBody().front()) {
+      auto row = dyn_cast<dyn::RowOpInterface>(op);
+      auto segment = dyn_cast<batch::SegmentOp>(op);
+      const bool sums =
+          segment && !segment.getCount() &&
+          (segment.getKind() == batch::ReduceKind::Sum || segment.getKind() == batch::ReduceKind::Mean);
+      if (row && row.getRowKind() >= dyn::RowKind::Join && !sums && !isa<tensor::ConcatOp>(op))
+        return 0;
+      for (Value value : op.getResults())
+        if (auto tensor = dyn_cast<RankedTensorType>(value.getType()); tensor && !isWeights(value))
+          most = std::max(most, tensor.getNumElements());
+    }
+    return most;
+  }
+
   void runOnOperation() override {
     getOperation().walk([&](batch::StageOp stage) {
       if (!stage.getSchedule())
@@ -73,6 +93,8 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     int64_t channels = channelsOf(size);
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
     int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
+    if (const int64_t elements = size.product || stage.accumulates() ? 0 : elementsOf(stage); elements > 0)
+      rows = std::clamp(kElements / elements, kFewestRows, kOtherRows);
     if (addsOuterProducts(stage))
       rows = kRowsOfOuter;
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of at most " << most << ", "

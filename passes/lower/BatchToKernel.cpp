@@ -111,7 +111,7 @@ struct Traffic {
 };
 
 struct Lowering {
-  Lowering(batch::ProgramOp from, bool epilogues) : epilogues(epilogues), from(from), b(from) {}
+  Lowering(batch::ProgramOp from, StageForms forms) : forms(forms), from(from), b(from) {}
 
   LogicalResult run() {
     to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(),
@@ -172,7 +172,7 @@ struct Lowering {
         return failure();
     }
     from.erase();
-    if (epilogues)
+    if (forms.epilogues)
       mergeWholeMatrices(to);
     return success();
   }
@@ -282,8 +282,8 @@ struct Lowering {
       if (truths.contains(written))
         kernel::MaskOp::create(launches, stage.getLoc(), stage.getIndexSet(), written);
     FlatSymbolRefAttr order = stage.accumulates() ? byInput : orderOfTimeSteps(indexSet);
-    if (failed(StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed, epilogues)
-                   .run()))
+    if (failed(
+            StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed, forms).run()))
       return failure();
     kernel::dropUnreadLocals(func);
     ++loweredStages;
@@ -314,7 +314,7 @@ struct Lowering {
   }
 
   unsigned loweredStages = 0, sequencedGroups = 0;
-  const bool epilogues;
+  const StageForms forms;
   batch::ProgramOp from;
   kernel::ProgramOp to;
   OpBuilder b;
@@ -330,7 +330,7 @@ struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
   using Base::Base;
   void runOnOperation() override {
     for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>())) {
-      Lowering lowering(program, epilogues);
+      Lowering lowering(program, {epilogues, byElement});
       if (failed(lowering.run()))
         return signalPassFailure();
       loweredStages += lowering.loweredStages;

@@ -44,6 +44,7 @@ void RowWriter::blocks(function_ref<void()> body) {
 void RowWriter::rows(function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   indices.clear();
+  lists.clear();
   auto at = [&](Value row) {
     return order ? kernel::OrderOp::create(b, loc, b.getI32Type(), order, row).getResult() : row;
   };
@@ -60,6 +61,7 @@ void RowWriter::rows(function_ref<void()> body) {
     return {};
   });
   indices.clear();
+  lists.clear();
 }
 
 Value RowWriter::index(StringRef name) {
@@ -87,6 +89,32 @@ RowWriter::List RowWriter::list(batch::SegmentOp op) {
   };
   Value first = begin(at);
   return {first, arith::SubIOp::create(b, loc, begin(addInt(at, integer(1))), first)};
+}
+
+RowWriter::List RowWriter::listOfRow(batch::SegmentOp op) {
+  if (op.getAt()) // before what is loaded where that is known
+    (void)index(relations.lookup<batch::RelationOp>(*op.getAt()).getIndexArray());
+  Attribute at = op.getAtAttr() ? Attribute(op.getAtAttr()) : b.getUnitAttr();
+  auto [known, isNew] = lists.try_emplace(b.getArrayAttr({op.getListAttr(), at}));
+  if (isNew) {
+    OpBuilder::InsertionGuard guard(b);
+    Operation *last = row_.getDefiningOp();
+    Block *block = last ? last->getBlock() : cast<BlockArgument>(row_).getOwner();
+    Operation *behind = last;
+    // Behind what is loaded of the row.
+    for (Operation *each = last ? last->getNextNode() : &block->front();
+         each && isa<kernel::LoadOp, arith::AddIOp, arith::SubIOp, arith::ConstantOp>(each);
+         each = each->getNextNode())
+      behind = each;
+    if (behind)
+      b.setInsertionPointAfter(behind);
+    else
+      b.setInsertionPointToStart(block);
+    known->second = list(op);
+    if (auto length = known->second.length.getDefiningOp<arith::SubIOp>())
+      length->setLoc(named("length")); // so that it is known before the loops, which wait for it
+  }
+  return known->second;
 }
 
 Value RowWriter::rowOfList(batch::SegmentOp op, Value first, Value k) {

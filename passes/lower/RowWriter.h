@@ -41,6 +41,8 @@ public:
     mlir::Value first, length;
   };
   List list(batch::SegmentOp op);
+  /// The same, loaded once a row for all that want this list.
+  List listOfRow(batch::SegmentOp op);
   /// What an array of the stage's index set holds at the current row, loaded once a row.
   mlir::Value index(llvm::StringRef name);
   /// The row at position `k` of a list whose first one is `first`.
@@ -73,6 +75,7 @@ private:
   mlir::FlatSymbolRefAttr order;
   mlir::Value base_, count_, i_, row_;
   llvm::StringMap<mlir::Value> indices;                 ///< of the current row, by array
+  llvm::DenseMap<mlir::Attribute, List> lists;          ///< of the current row, by list and relation
   llvm::DenseMap<mlir::Attribute, mlir::Value> windows; ///< by index set, live levels and `ago`
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> inWindows; ///< rows less windows
 };

@@ -47,6 +47,8 @@ Value StageExpressions::computed(Value value, ValueRange at) {
 Value StageExpressions::gate(Value value) { return cache[value] = locals.readGate(value); }
 
 Value StageExpressions::expression(Operation *op, Value value, ValueRange at) {
+  if (auto sum = dyn_cast<batch::SegmentOp>(op))
+    return summed(sum, at);
   if (Value scalar = loaded(op, value, at))
     return scalar;
   if (Value scalar = viewed(op, value, at))
@@ -181,6 +183,47 @@ Value StageExpressions::loaded(Operation *op, Value value, ValueRange at) {
     return constantElement(w, dense, at);
   }
   return {};
+}
+
+/// An element of the sum, or the mean, of a list's rows, in their order; with those of all sums over the list
+/// whose elements are wanted beside each other.
+Value StageExpressions::summed(batch::SegmentOp op, ValueRange at) {
+  Location at_ = op.getLoc();
+  const bool here = caching && llvm::equal(cacheAt, at);
+  SmallVector<batch::SegmentOp> alike{op};
+  if (here)
+    for (auto other : op->getBlock()->getOps<batch::SegmentOp>())
+      if (other != op && plan.isByElement(other) && other.getList() == op.getList() &&
+          other.getAtAttr() == op.getAtAttr() && other.getViaAttr() == op.getViaAttr() &&
+          dyn::extents(other.getType()) == dyn::extents(op.getType()) && !cache.contains(other))
+        alike.push_back(other);
+  auto [first, length] = w.listOfRow(op);
+  SmallVector<Reduction> folds;
+  SmallVector<Value> start;
+  for (batch::SegmentOp sum : alike) {
+    folds.emplace_back(b, at_, static_cast<dyn::ReduceKind>(sum.getKind()), w.elementTypeOf(sum.getArray()),
+                       Reduction::AddInts());
+    start.push_back(folds.back().start());
+  }
+  auto add = [&, first = first](Value k, ValueRange soFar) {
+    SmallVector<Value> next;
+    for (auto [sum, fold, before] : llvm::zip(alike, folds, soFar)) {
+      SmallVector<Value> indices{w.rowOfList(sum, first, k)};
+      llvm::append_range(indices, at);
+      next.push_back(fold.next(before, kernel::LoadOp::create(b, at_, w.elementTypeOf(sum.getArray()),
+                                                              sum.getArray(), StringAttr(), indices)));
+    }
+    return next;
+  };
+  SmallVector<Value> sums = w.counted(0, length, "e", start, add);
+  for (auto [sum, fold, whole] : llvm::zip(alike, folds, sums)) {
+    whole = fold.finish(whole, [&, length = length] {
+      return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult();
+    });
+    if (here)
+      cache[sum] = whole;
+  }
+  return sums.front();
 }
 
 /// What has the elements of another value at other positions.

@@ -31,6 +31,7 @@ private:
   mlir::Value viewed(mlir::Operation *op, mlir::Value value, mlir::ValueRange at);
   mlir::Value arithmetic(mlir::Operation *op, mlir::Value value, mlir::ValueRange at);
   mlir::Value patch(dyn::PatchesOp op, mlir::ValueRange at);
+  mlir::Value summed(batch::SegmentOp op, mlir::ValueRange at);
 
   const StagePlan &plan;
   RowWriter &w;

@@ -10,7 +10,8 @@ namespace dbc::passes {
 static bool isFill(StageGroups::Group group) {
   return llvm::all_of(group, [](const Action *action) {
     return action->value && action->value.getDefiningOp<arith::ConstantOp>() &&
-           llvm::none_of(action->writes, llvm::IsaPred<batch::AccumulateOp>);
+           llvm::none_of(action->writes,
+                         [](const ElementWrite &write) { return isa<batch::AccumulateOp>(write.op); });
   });
 }
 
@@ -44,8 +45,12 @@ void StageGroups::writeElements(Group group, ValueRange at) {
     } else {
       scalar = expressions.element(action->value, at);
     }
-    for (Operation *write : action->writes)
-      store(write, scalar, at);
+    for (const ElementWrite &write : action->writes) {
+      SmallVector<Value> to(at);
+      if (write.offset != 0)
+        to[write.axis] = w.addInt(to[write.axis], w.integer(write.offset));
+      store(write.op, scalar, to);
+    }
   }
   expressions.end();
 }

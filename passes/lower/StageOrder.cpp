@@ -47,7 +47,7 @@ void StageOrder::findNeeds() {
 /// What an expression reads; `same` says whether at the expression's own indices. The `root` of an expression
 /// is what is computed, and not read.
 void StageOrder::addNeeds(size_t reader, Value value, bool same, bool root) {
-  bool isStored = plan.isMaterialised(value) || StagePlan::isSpecial(value.getDefiningOp());
+  bool isStored = plan.isMaterialised(value) || plan.isSpecial(value.getDefiningOp());
   if (plan.productOf(value) || (isStored && !root)) {
     const Action *source = plan.actionFor(value);
     if (!source)

@@ -10,7 +10,7 @@ namespace dbc::passes {
 /// Operations that follow on each other in one expression, at most: more are materialised in between.
 static constexpr int kMostSteps = 256;
 
-StagePlan::StagePlan(batch::StageOp stage, bool epilogues)
+StagePlan::StagePlan(batch::StageOp stage, StageForms forms)
     : body(stage.getBody().front()),
       tileChannels(stage.getSchedule() ? stage.getSchedule()->getChannels() : 0) {
   // A product with a bias starts from it.
@@ -18,9 +18,11 @@ StagePlan::StagePlan(batch::StageOp stage, bool epilogues)
     if (arith::AddFOp sum = biasedSum(op))
       results[op->getResult(0)] = sum.getResult();
   }
-  if (epilogues)
+  if (forms.epilogues)
     findEpilogues();
   findTiles();
+  if (forms.byElement)
+    findByElement();
   for (Operation &op : body) {
     materialiseResults(&op);
     materialiseOperands(&op);
@@ -44,7 +46,9 @@ static bool onlyPacked(Operation *op) {
   });
 }
 
-bool StagePlan::isSpecial(Operation *op) {
+bool StagePlan::isSpecial(Operation *op) const {
+  if (byElement.contains(op))
+    return false;
   if (isa<tensor::ConcatOp>(op) && isWeights(op->getResult(0)))
     return !onlyPacked(op);
   auto row = dyn_cast<dyn::RowOpInterface>(op);
@@ -170,6 +174,27 @@ SmallVector<int64_t> StagePlan::shapeOf(const Action &action) const {
   return llvm::to_vector(dyn::extents(action.value.getType()));
 }
 
+//===-- By element --------------------------------------------------------------------------------------===//
+
+/// Sums of vectors of which elements are wanted one by one, and joins that are written and nothing else.
+void StagePlan::findByElement() {
+  auto isStored = [](Operation *user) { return isa<batch::WriteOp, batch::ScatterOp>(user); };
+  for (Operation &op : body) {
+    if (op.use_empty())
+      continue;
+    auto sum = dyn_cast<batch::SegmentOp>(op);
+    const bool sums = sum && !sum.getCount() && !sum.getWhen() && !dyn::extents(sum.getType()).empty() &&
+                      (sum.getKind() == batch::ReduceKind::Sum || sum.getKind() == batch::ReduceKind::Mean) &&
+                      dyn::scalar(sum.getType()).isF32() && llvm::all_of(op.getUsers(), [&](Operation *user) {
+                        return isStored(user) || isElementwise(user, sum.getType());
+                      });
+    const bool joins =
+        isa<tensor::ConcatOp>(op) && !isWeights(op.getResult(0)) && llvm::all_of(op.getUsers(), isStored);
+    if (sums || joins)
+      byElement.insert(&op);
+  }
+}
+
 //===-- What is materialised ----------------------------------------------------------------------------===//
 
 Value StagePlan::resultOf(Value product) const {
@@ -291,11 +316,23 @@ void StagePlan::listActions() {
       Value value = op.getOperand(0);
       if (writeOf(value))
         continue;
-      Action *&known = actionOf[value];
-      if (!known || known->op)
-        action(value, nullptr)->writes.push_back(&op);
-      else
-        known->writes.push_back(&op);
+      auto write = [&](Value piece, ElementWrite to) {
+        Action *&known = actionOf[piece];
+        if (!known || known->op)
+          action(piece, nullptr)->writes.push_back(to);
+        else
+          known->writes.push_back(to);
+      };
+      auto join = value.getDefiningOp<tensor::ConcatOp>();
+      if (!join || !byElement.contains(join)) {
+        write(value, {&op});
+        continue;
+      }
+      ElementWrite to{&op, unsigned(join.getDim())};
+      for (Value piece : join.getInputs()) {
+        write(piece, to);
+        to.offset += dyn::extents(piece.getType())[to.axis];
+      }
       continue;
     }
     if (op.getNumResults() != 1)

@@ -18,22 +18,36 @@ namespace dbc::passes {
 /// in its place, see kernel.weights.
 inline constexpr int64_t kFewestSharedTiles = 4;
 
+/// What a target's stages may have.
+struct StageForms {
+  bool epilogues = false; ///< products may do what is done with their results
+  bool byElement = false; ///< sums over lists and joins may be parts of elementwise code
+};
+
+/// A write or scatter of an elementwise value: to the elements from `offset` on along an axis.
+struct ElementWrite {
+  mlir::Operation *op;
+  unsigned axis = 0;
+  int64_t offset = 0;
+};
+
 /// One thing to compute: an elementwise value (with its positions) or an op with a loop structure of its own.
 struct Action {
-  mlir::Value value;                           ///< what is computed
-  mlir::Operation *op = nullptr;               ///< special op, or null
-  llvm::SmallVector<mlir::Operation *> writes; ///< writes and scatters of an elementwise value
+  mlir::Value value;                      ///< what is computed
+  mlir::Operation *op = nullptr;          ///< special op, or null
+  llvm::SmallVector<ElementWrite> writes; ///< of an elementwise value
 };
 
 /// Decides which values of a stage are materialised and which products are computed tile by tile, and lists
 /// the actions. Writes nothing.
 class StagePlan {
 public:
-  /// `epilogues`: products may do what is done with their results.
-  StagePlan(batch::StageOp stage, bool epilogues);
+  StagePlan(batch::StageOp stage, StageForms forms);
 
   /// Whether an op has a loop structure of its own.
-  static bool isSpecial(mlir::Operation *op);
+  bool isSpecial(mlir::Operation *op) const;
+  /// Whether a sum or join is part of elementwise code.
+  bool isByElement(mlir::Operation *op) const { return byElement.contains(op); }
 
   bool isMaterialised(mlir::Value value) const { return materialised_.contains(value); }
   llvm::ArrayRef<mlir::Value> materialised() const { return materialised_.getArrayRef(); }
@@ -68,6 +82,7 @@ private:
   void findEpilogues();
   bool mayShareTiles(llvm::ArrayRef<mlir::linalg::ContractOp> products) const;
   void findTiles();
+  void findByElement();
   void materialiseResults(mlir::Operation *op);
   void materialiseOperands(mlir::Operation *op);
   void materialiseRowsOfProducts();
@@ -87,6 +102,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Operation *> written; ///< results -> writes that their products do
   llvm::DenseMap<mlir::Value, Gates> tiles;               ///< results of tiled products
   llvm::DenseSet<mlir::Value> joined;                     ///< joins that a product makes itself
+  llvm::DenseSet<mlir::Operation *> byElement;            ///< sums and joins that are elementwise code's
 };
 
 } // namespace dbc::passes

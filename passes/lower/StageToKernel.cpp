@@ -8,8 +8,8 @@ namespace dbc::passes {
 
 StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
                              FlatSymbolRefAttr order, const SymbolTable &relations, const SymbolTable &arrays,
-                             PackedWeights &packed, bool epilogues)
-    : func(func), plan(stage, epilogues), w(stage, func, indexSet, order, relations, arrays), locals(plan, w),
+                             PackedWeights &packed, StageForms forms)
+    : func(func), plan(stage, forms), w(stage, func, indexSet, order, relations, arrays), locals(plan, w),
       expressions(plan, w, locals), reductions(w, locals, expressions),
       products(plan, w, locals, expressions, packed), groups(plan, w, locals, expressions),
       tiles(plan, w, locals, products, groups) {}

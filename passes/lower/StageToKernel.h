@@ -13,7 +13,7 @@ public:
   /// `order`, `relations` and `arrays` as for RowWriter.
   StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
                 mlir::FlatSymbolRefAttr order, const mlir::SymbolTable &relations,
-                const mlir::SymbolTable &arrays, PackedWeights &packed, bool epilogues);
+                const mlir::SymbolTable &arrays, PackedWeights &packed, StageForms forms);
   mlir::LogicalResult run();
 
 private:
