@@ -19,22 +19,30 @@ bool LoopShape::isResidentOn(const DeviceConstants &device) const {
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Of a stage that adds rows up, one thread the numbers that it has, row after row: a block each tile.
+/// Of a stage that adds rows up: a block has a tile and a slice of the rows. Sums of several slices are
+/// cleared before and added up behind, by launches of their own.
 static double workOfSums(const DeviceConstants &device, const KernelShape &kernel, int64_t rows) {
   const auto processors = static_cast<int64_t>(device.processors);
-  const int64_t each = up(kernel.tiles, processors);
-  double chain = double(rows) * double(up(kernel.summed, kernel.threads)) * device.product_step_clocks;
+  const int64_t slices = cuda::slices_of(static_cast<int32_t>(rows), static_cast<int32_t>(kernel.slices));
+  const int64_t blocks = kernel.tiles * slices, each = up(blocks, processors), own = up(rows, slices);
+  double mac = 0, chain = 0;
+  for (const ProductShape &product : kernel.outerProducts)
+    mac += double(own) * double(product.outputs) / device.rate(product.instruction);
   for (const ElementsShape &elements : kernel.summedElements)
-    chain += double(rows) * double(up(elements.elements, kernel.threads)) * double(elements.operations) *
+    chain += double(own) * double(up(elements.elements, kernel.threads)) * double(elements.operations) *
              device.operation_clocks;
   for (const ElementsShape &elements : kernel.elements)
-    chain += double(up(rows, kernel.rows)) * double(up(kernel.rows * elements.elements, kernel.threads)) *
+    chain += double(up(own, kernel.rows)) * double(up(kernel.rows * elements.elements, kernel.threads)) *
              double(elements.operations) * device.operation_clocks;
   const double share =
-      std::min(device.l2_bytes_per_clock, device.l2_bytes_per_second / (device.clock_ghz * 1e9) /
-                                              double(std::min(kernel.tiles, processors)));
-  const double bytes = double(rows) * double(kernel.bytesRead) / share;
-  return double(each) * (std::max(chain, bytes) / (device.clock_ghz * 1e3) + device.tile_us);
+      std::min(device.l2_bytes_per_clock,
+               device.l2_bytes_per_second / (device.clock_ghz * 1e9) / double(std::min(blocks, processors)));
+  const double bytes = double(own) * double(kernel.bytesRead) / share;
+  double us = double(each) * (std::max({mac, chain, bytes}) / (device.clock_ghz * 1e3) + device.tile_us);
+  if (slices > 1)
+    us += 2 * (device.launch_us +
+               double(kernel.summed * slices) * sizeof(float) / device.l2_bytes_per_second * 1e6);
+  return us;
 }
 
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,

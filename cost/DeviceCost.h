@@ -70,9 +70,10 @@ struct KernelShape {
   int64_t residentBlocks = 1;      ///< that a processor's registers are for at once
   int64_t largeMShared = 0, largeMResidentBlocks = 1;
   int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
-  bool sums = false; ///< a block has all rows of its tile, `rows` of them after the other
-  std::vector<ElementsShape> summedElements; ///< then: of which a thread has all rows
-  int64_t summed = 0;                        ///< then: numbers of outer products of a tile
+  bool sums = false; ///< a block has a slice of the rows, `rows` of them after the other
+  std::vector<ElementsShape> summedElements; ///< then: of which a thread has all rows of the slice
+  std::vector<ProductShape> outerProducts;   ///< then: of a tile, one input each
+  int64_t slices = 1, summed = 0;            ///< then: slices at most, and numbers that each of them gives
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;
   int32_t loop = -1;          ///< number of the loop that may be one launch; -1: a launch each time step

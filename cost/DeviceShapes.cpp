@@ -80,7 +80,7 @@ static constexpr bool plansLargeMAsTheRuntimeDoes() {
   return true;
 }
 static_assert(plansLargeMAsTheRuntimeDoes());
-static_assert(kernel::kSumTileRows == cuda::kSumTileRows);
+static_assert(kernel::kSumTile == cuda::kSumTile && kernel::kSumTileScratch == cuda::kSumTileScratch);
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
@@ -109,6 +109,11 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.largeMTiles = kernel::largeMTiles(func);
   shape.tiles = func.getTiles().value_or(1);
   shape.sums = func.getSums();
+  shape.slices = func.getSlices().value_or(1);
+  if (func.getSummedAttr())
+    for (auto array : func.getSummedAttr().getAsRange<FlatSymbolRefAttr>())
+      shape.summed +=
+          llvm::product_of(dyn::extents(names.lookup<kernel::BufferOp>(array.getValue()).getType()));
   shape.bytesRead =
       func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);
   shape.bytesWritten =
@@ -129,7 +134,10 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
     } else if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       shape.rows = blocks.getSize();
     } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
-      shape.summed += int64_t(llvm::divideCeil(outer.getHeight(), shape.tiles)) * outer.getOutputs();
+      const std::string instruction =
+          outer.getInstruction() ? kernel::stringifyInstruction(*outer.getInstruction()).str() : "ffma";
+      const int64_t own = llvm::divideCeil(kernel::sumTiles(outer), shape.tiles);
+      shape.outerProducts.push_back({own * kernel::kSumTile * kernel::kSumTile, 1, instruction});
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       shape.products.push_back(shapeOf(product, names));
       shape.products.back().outputs *= timesOf(op);

@@ -531,7 +531,7 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
     operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs. With `epilogues` a product does
     what is done with its results, if that is relu for other products or a write alone: on a CPU. With `by_element` sums over
     lists that only elementwise code wants are parts of its expressions, and joins that are only written are written piece by
-    piece, so that neither needs scratch: on a GPU, where an element is a thread's.
+    piece, so that neither needs scratch; and sums of outer products have square tiles: on a GPU, where an element is a thread's.
   }];
   let options = [
     Option<"epilogues", "epilogues", "bool", "false", "have products do relu and writes of their results">,
@@ -560,8 +560,8 @@ def KernelTensorCores : Pass<"kernel-tensor-cores", "::mlir::ModuleOp"> {
   let summary = "Compute products on a GPU's tensor cores";
   let description = [{
     Products of rows and a matrix of f32 get a contract: how many split-K slices are added up, in which order, by which
-    instruction. Afterwards all products of a matrix with a contract have scratch for their `sums`, and no others. Those
-    whose rows each have a matrix of their own, and those of a matrix whose products have operands of several lengths, stay
+    instruction; sums of outer products get an instruction alone. Afterwards all products of a matrix with a contract have scratch
+    for their `sums`, and no others. Those whose rows each have a matrix of their own, and those of a matrix whose products have operands of several lengths, stay
     as they are.
   }];
   let options = [Option<"tf32", "tf32", "bool", "false", "cut operands to the 11 bits of tf32">];
@@ -604,6 +604,20 @@ def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
   }];
   let statistics = [Statistic<"flattenedLoops", "flattened-loops", "Loops that the one inside took over">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
+}
+
+def KernelSplitSums : Pass<"kernel-split-sums", "::mlir::ModuleOp"> {
+  let summary = "Distribute sums over all rows to a GPU's blocks of threads";
+  let description = [{
+    In a stage that adds rows up a block of threads has a tile of 64 times 64 numbers of outer products, and a slice of the rows.
+    Each slice has sums of its own in a buffer, the function's `of_slices`, which are added up in their order behind it; where
+    tiles alone make enough blocks there are no slices. What else adds up the rows of an operand as they are, the gradient of a
+    bias mostly, becomes the product's `bias`. Afterwards each such function has the number of its tiles and slices.
+  }];
+  let statistics = [
+    Statistic<"takenBiases", "taken-biases", "Sums of an operand's rows that its product gives">,
+    Statistic<"slicedStages", "sliced-stages", "Stages whose rows are cut into slices">];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
 def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {

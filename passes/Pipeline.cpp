@@ -64,6 +64,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
       pm.addPass(createKernelBlas({options.tf32}));
     if (options.realBytes == 4)
       pm.addPass(createKernelTensorCores({options.tf32}));
+    pm.addPass(createKernelSplitSums());
     pm.addPass(createKernelMapLanes());
     pm.addPass(createKernelMapThreads({options.realBytes}));
     pm.addPass(createKernelPersist());

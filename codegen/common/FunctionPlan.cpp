@@ -262,6 +262,8 @@ void FunctionEmitter::planRows() {
         addRowUse(op, store.getArray(), {}, store.getIndices()[0], true);
     } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
       stored_.insert(outer.getInto());
+      if (outer.getBias())
+        stored_.insert(*outer.getBias());
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       if (auto rows = product.getInto().getDefiningOp<kernel::RowsOp>())
         stored_.insert(*rows.getArray());
@@ -341,6 +343,8 @@ void FunctionEmitter::planAliases() {
       addArray(store.getArray());
     } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
       addArray(outer.getInto());
+      if (outer.getBias())
+        addArray(*outer.getBias());
     } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
       if (rows.getArray())
         addArray(*rows.getArray());

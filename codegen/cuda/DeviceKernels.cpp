@@ -52,6 +52,33 @@ static std::string callOf(const KernelEmitter &emitter, const Program &program, 
   return function + (emitter.hasLargeM() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
 }
 
+/// That of a stage that adds rows up: what slices of them have is added up behind it.
+static void
+emitLaunchOfSums(KernelEmitter &emitter,
+                 llvm::function_ref<std::string(const std::string &, const std::string &, int64_t)> launch,
+                 const std::string &kernel, const std::string &begin, const std::string &end,
+                 const std::string &arrays, Writer &out) {
+  const int64_t most = emitter.blockScratch() > 0 ? kScratchBlocks : emitter.tiles() * emitter.slices();
+  if (emitter.slices() == 1)
+    return out.line(launch(kernel, std::to_string(std::min(emitter.tiles(), most)), emitter.sharedBytes()));
+  const std::vector<SliceSums> sums = emitter.sliceSums();
+  const std::string ofSlices = arrays + "." + emitter.ofSlices();
+  out.line("const int32_t slices = dbc::cuda::slices_of(" + end + " - " + begin + ", " +
+           std::to_string(emitter.slices()) + ");");
+  out.line("dbc::cuda::clear_slices(" +
+           commas({ofSlices, std::to_string(sums.front().ofSlice), "slices", "stream"}) + ");");
+  std::string blocks = "slices" + (emitter.tiles() > 1 ? " * " + std::to_string(emitter.tiles()) : "");
+  if (most < emitter.tiles() * emitter.slices())
+    blocks = "std::min(" + blocks + ", " + std::to_string(most) + ")";
+  out.line(launch(kernel, blocks, emitter.sharedBytes()));
+  for (const SliceSums &each : sums)
+    out.line("dbc::cuda::add_slices(" +
+             commas({arrays + "." + emitter.member(each.array),
+                     ofSlices + (each.offset > 0 ? " + " + std::to_string(each.offset) : ""),
+                     std::to_string(each.numbers), std::to_string(each.ofSlice), "slices", "stream"}) +
+             ");");
+}
+
 /// What a stage's launch does: in large-M tiles where that makes enough blocks of threads. Rows and
 /// parameters are words of its source.
 static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const std::string &begin,
@@ -67,10 +94,8 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
       arguments.push_back(std::to_string(kScratchBlocks));
     return "dbc::cuda::blocks_of(" + commas(arguments) + ")";
   };
-  if (emitter.sums()) {
-    const int64_t most = emitter.blockScratch() > 0 ? kScratchBlocks : emitter.tiles();
-    return out.line(launch(kernel, std::to_string(std::min(emitter.tiles(), most)), emitter.sharedBytes()));
-  }
+  if (emitter.sums())
+    return emitLaunchOfSums(emitter, launch, kernel, begin, end, parameters.front(), out);
   if (!emitter.hasLargeM())
     return out.line(launch(kernel, blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
   out.line("const int32_t large_m_blocks = " + blocksOf(emitter.largeMRows(), emitter.largeMShares()) + ";");

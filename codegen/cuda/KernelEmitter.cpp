@@ -17,6 +17,21 @@ KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, co
     top_.reserve(word);
 }
 
+int64_t KernelEmitter::slices() const { return kernel::FuncOp(func_).getSlices().value_or(1); }
+
+std::vector<SliceSums> KernelEmitter::sliceSums() const {
+  std::vector<SliceSums> found;
+  int64_t numbers = 0;
+  for (auto array : kernel::FuncOp(func_).getSummedAttr().getAsRange<FlatSymbolRefAttr>()) {
+    auto buffer = program_.find<kernel::BufferOp>(array.getValue());
+    found.push_back({array.getValue(), numbers, llvm::product_of(dyn::extents(buffer.getType())), 0});
+    numbers += found.back().numbers;
+  }
+  for (SliceSums &sums : found)
+    sums.ofSlice = numbers;
+  return found;
+}
+
 bool KernelEmitter::checks() const {
   bool found = false;
   kernel::FuncOp(func_).walk([&](Operation *op) { found |= op->hasTrait<kernel::FailsInput>(); });
@@ -95,7 +110,8 @@ Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
 void KernelEmitter::emitStageHead(Writer &out) {
   std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
   if (sums())
-    shape = "A block of threads: all rows, " + std::to_string(rows()) + " at once";
+    shape = "A block of threads: " + std::string(slices() > 1 ? "a slice of the rows, " : "all rows, ") +
+            std::to_string(rows()) + " at once";
   if (hasLargeM())
     shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(largeMRows()) + " rows";
   if (tiles() > 1)
@@ -148,20 +164,40 @@ void KernelEmitter::emitFor(kernel::ForOp op) {
   scope_ = outer;
 }
 
-/// Of all rows those of a tile, as one thread of a CPU has them.
+/// Of all rows those of a slice, of their sums a tile.
 void KernelEmitter::emitRowsInOrder(kernel::BlocksOp op) {
   NameScope inner(scope_), *outer = scope_;
   scope_ = &inner;
   work_ = scope_->fresh("work");
-  out_->open("for (dbc::cuda::TileScheduler " + work_ + "(1, " + std::to_string(tiles()) + "); " + work_ +
-             ".any(); " + work_ + ".next())");
+  std::string begin = "begin", end = "end", slices = "1";
+  if (this->slices() > 1) {
+    slices = scope_->fresh("slices");
+    out_->line("const int32_t " + slices + " = dbc::cuda::slices_of(end - begin, " +
+               std::to_string(this->slices()) + ");");
+  }
+  out_->open("for (dbc::cuda::TileScheduler " + work_ + "(" + slices + ", " + std::to_string(tiles()) +
+             "); " + work_ + ".any(); " + work_ + ".next())");
+  if (this->slices() > 1) {
+    const std::string slice = scope_->fresh("slice");
+    out_->line("const dbc::cuda::RowSlice " + slice + "(begin, end, " + work_ + ".item(), " + slices + ");");
+    begin = slice + ".begin";
+    end = slice + ".end";
+    const std::string ofSlices = uses_(this->ofSlices());
+    for (const SliceSums &sums : sliceSums())
+      out_->line(arrayName(sums.array) + " = dbc::cuda::sums_of(" +
+                 commas({arraySource(sums.array),
+                         ofSlices + (sums.offset > 0 ? " + " + std::to_string(sums.offset) : ""),
+                         std::to_string(sums.ofSlice), work_ + ".item()", slices}) +
+                 ");");
+  }
   if (tiles() > 1)
     out_->line("const int32_t tile_begin = " + work_ + ".tile();");
   const std::string size = std::to_string(op.getSize());
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
-  out_->open("for (int32_t " + first + " = begin; " + first + " < end; " + first + " += " + size + ")");
-  out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
+  out_->open("for (int32_t " + first + " = " + begin + "; " + first + " < " + end + "; " + first +
+             " += " + size + ")");
+  out_->line("const int32_t " + count + " = std::min(" + size + ", " + end + " - " + first + ");");
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
   out_->close();
@@ -425,12 +461,21 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
 void KernelEmitter::emitOuter(kernel::OuterOp op) {
   const std::string tiles =
       op.getTiles().empty() ? "0, 1" : commas({use(op.getTiles()[0]).text, std::to_string(this->tiles())});
-  addSum("sums over rows run in their order");
-  out_->line("dbc::cuda::add_outer_products(" +
-             commas({use(op.getCount()).text, std::to_string(op.getHeight()), tiles, use(op.getMemory()).text,
-                     arrayName(op.getInto()), segment(op.getA(), op.getHeight()),
-                     segment(op.getX(), op.getOutputs())}) +
-             ");");
+  std::vector<std::string> arguments = {use(op.getCount()).text, std::to_string(op.getHeight()), tiles};
+  std::string function = "add_outer_products_in_order<real>";
+  if (op.getInstruction()) {
+    const std::string instruction = kernel::stringifyInstruction(*op.getInstruction()).str();
+    function = "add_outer_products<dbc::cuda::Math::" + instruction + ">";
+    addSum("outer products on the tensor cores (" + instruction + ")");
+    arguments.push_back(use(op.getMemory()).text);
+  } else {
+    addSum("sums over rows run in their order");
+  }
+  arguments.insert(arguments.end(),
+                   {arrayName(op.getInto()), op.getBias() ? arrayName(*op.getBias()) : "nullptr",
+                    segment(op.getA(), op.getHeight(), op.getInstruction().has_value()),
+                    segment(op.getX(), op.getOutputs(), op.getInstruction().has_value())});
+  out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");
 }
 
 //===-- What is wrong -----------------------------------------------------------------------------------===//

@@ -8,6 +8,13 @@
 
 namespace dbc::codegen {
 
+/// An array that a stage with slices of rows adds up: where its numbers are in a slice's, and how many they
+/// are there and in all.
+struct SliceSums {
+  llvm::StringRef array;
+  int64_t offset, numbers, ofSlice;
+};
+
 class KernelEmitter : public FunctionEmitter {
 public:
   KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
@@ -27,6 +34,12 @@ public:
   int64_t largeMTiles() const;
   /// Whether it adds rows up: then a block goes through all of them, for its tile.
   bool sums() const { return kernel::FuncOp(func_).getSums(); }
+  /// Slices of the rows that it has at most, each with sums of its own.
+  int64_t slices() const;
+  /// Then: what is added up, and the members of `Arrays` that hold it.
+  std::vector<SliceSums> sliceSums() const;
+  std::string member(llvm::StringRef array) const { return model_.array(program_, array).member; }
+  std::string ofSlices() const { return member(*kernel::FuncOp(func_).getOfSlices()); }
   /// Blocks that share the tiles of the same rows there; 0 where there are no large-M tiles.
   int64_t largeMShares() const { return blocks_.largeMShares; }
   /// The matrices that tensor cores read: its function is given them.

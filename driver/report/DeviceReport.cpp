@@ -47,6 +47,7 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.shared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes);
   report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
   report.sums = func.getSums();
+  report.slices = func.getSlices().value_or(1);
   report.byRow = kernel::computesByRow(func);
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
@@ -121,7 +122,10 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
       return kernel.largeM > 0 ? std::to_string(small) + " or " + counted(large, what) : counted(small, what);
     };
     out << "  " << kernel.name << ": ";
-    if (kernel.sums)
+    if (kernel.sums && kernel.slices > 1)
+      out << "one of at most " << kernel.slices << " slices of the rows a block of threads, " << kernel.rows
+          << " at once";
+    else if (kernel.sums)
       out << "all rows a block of threads, " << kernel.rows << " at once";
     else
       out << either(kernel.rows, kernel.largeM, "row") << " a block of threads";
@@ -173,6 +177,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"rows", kernel.rows},
                                          {"large_m_rows", kernel.largeM > 0 ? kernel.largeM : kernel.rows},
                                          {"sums", kernel.sums},
+                                         {"slices", kernel.slices},
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
                                          {"large_m_shared_bytes", kernel.largeMShared},

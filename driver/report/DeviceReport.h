@@ -34,6 +34,7 @@ struct KernelReport {
   int64_t registers = 0;                         ///< the most that a thread may have
   int64_t largeMShared = 0, largeMRegisters = 0; ///< in a launch of many rows
   bool sums = false;                             ///< a block has all rows, so many one after the other
+  int64_t slices = 1;                            ///< then: of its rows, at most
   bool byRow = false;                            ///< some of it is computed by one thread for each row
   bool byWarp = false;                           ///< some of it is computed by one warp for each row
   std::vector<ProductReport> products;

@@ -181,7 +181,9 @@ int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM) {
 bool isOfRows(LocalOp local) {
   return llvm::none_of(local->getUsers(), [&](Operation *user) {
     auto product = dyn_cast<ProductOp>(user);
-    return product && product.getSums() == local.getResult();
+    auto outer = dyn_cast<OuterOp>(user);
+    return (product && product.getSums() == local.getResult()) ||
+           (outer && outer.getMemory() == local.getResult());
   });
 }
 
@@ -211,7 +213,7 @@ static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
   llvm::DenseSet<std::pair<Attribute, Attribute>> arrays;
   int64_t registers = 0; // of addresses
   func.walk([&](Operation *op) {
-    multiplies |= isa<ProductOp, MultiplyOp, GemmOp>(op);
+    multiplies |= isa<ProductOp, MultiplyOp, GemmOp, OuterOp>(op);
     auto array = op->getAttrOfType<FlatSymbolRefAttr>("array");
     if (!array || !arrays.insert({array, op->getAttr("index_array")}).second)
       return;
@@ -222,6 +224,11 @@ static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
   while (blocks > 1 && registers > registersOf(blocks) / 2)
     blocks /= 2;
   return blocks;
+}
+
+int64_t sumTiles(OuterOp outer) {
+  return llvm::divideCeil(int64_t(outer.getHeight()), kSumTile) *
+         llvm::divideCeil(int64_t(outer.getOutputs()), kSumTile);
 }
 
 int64_t residentBlocks(FuncOp func, int64_t realBytes, bool largeM) {

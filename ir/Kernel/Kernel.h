@@ -49,9 +49,12 @@ bool isValue(mlir::Operation *op);
 /// What a library computes of a stage, which then is all of it; null: nothing.
 GemmOp gemmOf(FuncOp func);
 
-/// Rows of a sum of outer products that a tile has, at most: the runtime's kMostTileRows, and
-/// cuda::kSumTileRows.
+/// Rows of a sum of outer products that a tile has on a CPU, at most: the runtime's kMostTileRows.
 constexpr int64_t kSumTileRows = 12;
+/// On a GPU: rows and columns of a tile, and numbers that it has in shared memory, as cuda::kSumTile and
+/// cuda::kSumTileScratch.
+constexpr int64_t kSumTile = 64, kSumTileScratch = 9216;
+int64_t sumTiles(OuterOp outer);
 /// A GPU's tensor cores, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of
 /// an N tile, inputs of a K tile, rows of an M tile, warps, rows of a block of threads in large-M tiles.
 constexpr int64_t kNTile = 16, kKTile = 16, kMTile = 8, kWarps = 8, kLargeMRows = 128;

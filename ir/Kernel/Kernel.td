@@ -313,7 +313,9 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment. `blas`: it is one product, which a GPU leaves to a library. `tiles`:
     how many there are (absent: 1). `sums`: it adds rows up, in their order, so all of them are one thread's, which may have some
-    of the tiles; on a GPU all rows of an element are, and a block has a tile. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
+    of the tiles; on a GPU a block has a tile and, with `slices`, one of at most so many slices of the rows, which has sums of
+    its own of the arrays `summed`, one behind the other, in the buffer `of_slices`: what is added up there is added to the
+    arrays, slice after slice, behind the stage. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
     scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
     `gathers`, `operations` of products (two a multiply-add); `elements` of each list's element. `same_as`: a stage of a program before, which computes the
@@ -327,13 +329,14 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
       OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
       OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations,
       OptionalAttr<TypedArrayAttrBase<Kernel_ElementsAttr, "elements of lists">>:$elements, OptionalAttr<SymbolRefAttr>:$same_as,
-      UnitAttr:$backward, OptionalAttr<Kernel_Bytes>:$scratch);
+      UnitAttr:$backward, OptionalAttr<Kernel_Bytes>:$scratch, OptionalAttr<I64Attr>:$slices,
+      OptionalAttr<FlatSymbolRefAttr>:$of_slices, OptionalAttr<FlatSymbolRefArrayAttr>:$summed);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
     build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-          nullptr, nullptr);
+          nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
@@ -541,11 +544,14 @@ def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEff
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
     of which a or x is all zeros add nothing. The block has `count` rows, at most `most`. With `tiles`, the bounds of the
     tiles that its function is asked for, only their share of the rows i. On a CPU both are packed into `memory` (given by
-    kernel-plan-scratch); on a GPU it has of each row the numbers a of a tile (given by kernel-map-threads).
+    kernel-plan-scratch). On a GPU tiles are of 64 times 64 numbers, and with `instruction` (given by kernel-tensor-cores) the
+    tensor cores add in an order of their own, in `memory` that threads share (given by kernel-map-threads). With `bias`
+    (given by kernel-split-sums) bias[0][i] += sum over the rows r of a[r][i], too.
   }];
   let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,
-                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles, Optional<Kernel_Local>:$memory);
-  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs (`memory` $memory^ `:` type($memory))? `into` $into (`tiles` `(` $tiles^ `)`)? attr-dict";
+                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into, Variadic<I32>:$tiles, Optional<Kernel_Local>:$memory,
+                       OptionalAttr<FlatSymbolRefAttr>:$bias, OptionalAttr<Kernel_InstructionAttr>:$instruction);
+  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs (`memory` $memory^ `:` type($memory))? `into` $into (`bias` $bias^)? (`on` $instruction^)? (`tiles` `(` $tiles^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -56,6 +56,7 @@ def Kernel_ErrorKind : Kernel_Enum<"ErrorKind", "what can be wrong with an input
 def Kernel_Instruction : Kernel_Enum<"Instruction", "what a GPU's tensor cores do with two operands of f32", [
     I32EnumCase<"TF32", 0, "tf32">, I32EnumCase<"TF32x3", 1, "tf32x3">]>;
 
+def Kernel_InstructionAttr : EnumAttr<Kernel_Dialect, Kernel_Instruction, "instruction">;
 def Kernel_IndexSetKindAttr : EnumAttr<Kernel_Dialect, Kernel_IndexSetKind, "index_set_kind">;
 def Kernel_FieldArrayAttr : EnumAttr<Kernel_Dialect, Kernel_FieldArray, "field_array">;
 def Kernel_CombineAttr : EnumAttr<Kernel_Dialect, Kernel_Combine, "combine">;

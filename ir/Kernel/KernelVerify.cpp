@@ -437,6 +437,23 @@ LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<IndexSetOp> indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
   if (failed(indexSet))
     return failure();
+  if (getSlices() || getOfSlicesAttr() || getSummedAttr()) {
+    if (!getSums() || !getSlices() || !getOfSlicesAttr() || !getSummedAttr())
+      return emitOpError("is cut into slices of rows, but not as a sum over them is");
+    int64_t numbers = 0;
+    for (auto array : getSummedAttr().getAsRange<FlatSymbolRefAttr>()) {
+      FailureOr<BufferOp> buffer = lookUp<BufferOp>(*this, array, "buffer", symbols);
+      if (failed(buffer))
+        return failure();
+      numbers += llvm::product_of(dyn::extents(buffer->getType()));
+    }
+    FailureOr<BufferOp> sums = lookUp<BufferOp>(*this, getOfSlicesAttr(), "buffer", symbols);
+    if (failed(sums))
+      return failure();
+    if (dyn::extents(sums->getType()) != ArrayRef({int64_t(*getSlices()), numbers}))
+      return emitOpError("has sums of its slices in ") << getOfSlicesAttr() << ", which does not hold "
+                                                       << *getSlices() << " times " << numbers << " numbers";
+  }
   for (Attribute attribute : getElementsAttr() ? getElementsAttr().getValue() : ArrayRef<Attribute>())
     if (failed(verifyElements(*this, *indexSet, cast<dbc::kernel::ElementsAttr>(attribute), symbols)))
       return failure();

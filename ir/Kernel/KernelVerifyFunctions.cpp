@@ -255,6 +255,11 @@ LogicalResult OuterOp::verify() {
 }
 
 LogicalResult OuterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getBiasAttr() &&
+      failed(lookUp<BufferOp>(*this, getBiasAttr(), "buffer of such a vector", symbols, [&](BufferOp buffer) {
+        return dyn::extents(buffer.getType()) == ArrayRef(getHeightAttr().getInt());
+      })))
+    return failure();
   return lookUp<BufferOp>(*this, getIntoAttr(), "buffer of such a matrix", symbols, [&](BufferOp buffer) {
     return dyn::extents(buffer.getType()) == ArrayRef({getHeightAttr().getInt(), getOutputsAttr().getInt()});
   });

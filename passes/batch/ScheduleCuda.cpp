@@ -24,6 +24,8 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
   static constexpr int64_t kScratchBytes = 48 << 10;
   /// Rows that share each load of a weight; rows that are a warp's each; and of other stages.
   static constexpr int64_t kProductRows = 8, kReducedRows = kernel::kWarps, kOtherRows = 32;
+  /// Rows whose outer products are added up in registers, before what is in memory is added to.
+  static constexpr int64_t kSummedRows = 512;
   /// Elements of a block of a stage that computes elements alone: few rows make many blocks.
   static constexpr int64_t kElements = 2 * kernel::kWarps * kernel::kLanes;
   /// Rows are always mapped in blocks.
@@ -96,7 +98,7 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     if (const int64_t elements = size.product || stage.accumulates() ? 0 : elementsOf(stage); elements > 0)
       rows = std::clamp(kElements / elements, kFewestRows, kOtherRows);
     if (addsOuterProducts(stage))
-      rows = kRowsOfOuter;
+      rows = kSummedRows;
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of at most " << most << ", "
            << size.scratch - size.spared << " bytes each, and " << channels << " channels";
     shortenedBlocks += rows < most;

@@ -69,8 +69,11 @@ BlockAccesses BlockMemory::touchedBy(Operation *root) const {
     } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
       readRows(outer.getA());
       readRows(outer.getX());
-      write(outer.getMemory());
+      if (outer.getMemory())
+        write(outer.getMemory());
       touched.arrays.writes.insert(array(outer.getIntoAttr()));
+      if (outer.getBiasAttr())
+        touched.arrays.writes.insert(array(outer.getBiasAttr()));
     }
   });
   return touched;

@@ -49,6 +49,7 @@ private:
   void mapWholeRow(kernel::ForOp rows);
   void mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest, bool inOrder = false);
   void mapSum(kernel::ForOp rows);
+  void carrySum(kernel::ForOp loop);
   void mapColumns(kernel::ForOp rows, int64_t extent);
   void cloneColumn(kernel::ForOp rows, Block &from, Value position, IRMapping &map);
   bool cutIntoLoopNests(kernel::ForOp rows, SmallVectorImpl<LoopNest> &loopNests);
@@ -63,7 +64,8 @@ private:
   kernel::FuncOp func_;
   const BlockMemory &memory_;
   OpBuilder b_;
-  Value count_; ///< rows of the block
+  Value count_;                 ///< rows of the block
+  kernel::LocalOp outerMemory_; ///< of outer products, where there are any
 };
 
 /// The loops over the rows of a block of rows, in loops over tiles, and in what is done for one tile, too.
@@ -200,6 +202,46 @@ void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest, boo
         b_.clone(op, map);
   }
   kernel::YieldOp::create(b_, loc, ValueRange());
+  if (over)
+    carrySum(cast<kernel::ForOp>(over));
+}
+
+/// Where a loop adds to one number and does nothing else, it carries that, and stores it behind its end.
+void ThreadMapper::carrySum(kernel::ForOp loop) {
+  Block &body = loop.getBody().front();
+  kernel::StoreOp store;
+  for (Operation &op : body.without_terminator()) {
+    if (kernel::isValue(&op))
+      continue;
+    if (store || !isa<kernel::StoreOp>(op))
+      return;
+    store = cast<kernel::StoreOp>(op);
+  }
+  auto sum = store ? store.getValue().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  auto before = sum ? sum.getLhs().getDefiningOp<kernel::LoadOp>() : kernel::LoadOp();
+  auto isOutside = [&](Value index) {
+    Operation *op = index.getDefiningOp();
+    return op ? op->getBlock() != &body : cast<BlockArgument>(index).getOwner() != &body;
+  };
+  if (!before || before.getArrayAttr() != store.getArrayAttr() || before.getIndices() != store.getIndices() ||
+      before.getIndexArray() || !before->hasOneUse() || !sum->hasOneUse() ||
+      !llvm::all_of(store.getIndices(), isOutside))
+    return;
+  Location loc = loop.getLoc();
+  before->moveBefore(loop);
+  b_.setInsertionPoint(loop);
+  auto carrying = kernel::ForOp::create(b_, loc, TypeRange(before.getType()), loop.getLow(), loop.getHigh(),
+                                        ValueRange(before.getResult()), UnitAttr());
+  carrying.getBody().takeBody(loop.getBody());
+  BlockArgument soFar = carrying.getBody().front().addArgument(before.getType(), before.getLoc());
+  sum.getLhsMutable().assign(soFar);
+  Operation *yield = carrying.getBody().front().getTerminator();
+  b_.setInsertionPoint(yield);
+  kernel::YieldOp::create(b_, loc, ValueRange(sum.getResult()));
+  yield->erase();
+  store->moveAfter(carrying);
+  store.getValueMutable().assign(carrying.getResult(0));
+  loop.erase();
 }
 
 /// Whether each element of loop nests stores numbers of its own, which no other one touches.
@@ -369,13 +411,17 @@ void ThreadMapper::setBarriers(Block &block, BlockAccesses &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
-/// Of each row the numbers of a tile.
+/// What the tensor cores' operands are copied to, one for all outer products.
 void ThreadMapper::giveMemory(kernel::OuterOp outer) {
-  b_.setInsertionPointToStart(&func_.getBody().front());
-  auto type = kernel::LocalType::get(b_.getContext(), {int64_t(outer.getMost()), kernel::kSumTileRows},
-                                     b_.getF32Type());
-  Location loc = NameLoc::get(b_.getStringAttr("memory"), outer.getLoc());
-  outer.getMemoryMutable().assign(kernel::LocalOp::create(b_, loc, type));
+  if (!outer.getInstruction())
+    return;
+  if (!outerMemory_) {
+    b_.setInsertionPointToStart(&func_.getBody().front());
+    auto type = kernel::LocalType::get(b_.getContext(), {kernel::kSumTileScratch}, b_.getF32Type());
+    outerMemory_ =
+        kernel::LocalOp::create(b_, NameLoc::get(b_.getStringAttr("memory"), outer.getLoc()), type);
+  }
+  outer.getMemoryMutable().assign(outerMemory_);
 }
 
 /// Shared memory as long as there is any, the smallest first.

@@ -32,7 +32,12 @@ struct KernelTensorCoresPass : impl::KernelTensorCoresBase<KernelTensorCoresPass
       for (auto &[name, ofMatrix] : products)
         if (auto matrix = names.lookup<kernel::WeightsOp>(name); fits(matrix, ofMatrix))
           give(matrix, ofMatrix);
+      program.walk([&](kernel::OuterOp outer) { outer.setInstruction(instruction()); });
     }
+  }
+
+  kernel::Instruction instruction() const {
+    return tf32 ? kernel::Instruction::TF32 : kernel::Instruction::TF32x3;
   }
 
   static bool fits(kernel::WeightsOp matrix, ArrayRef<kernel::ProductOp> products) {
@@ -56,9 +61,7 @@ struct KernelTensorCoresPass : impl::KernelTensorCoresBase<KernelTensorCoresPass
            << " slices of " << kTiles << " K tiles and " << nTiles << " of " << all << " N tiles at once";
     ++contracts;
     productsOnTensorCores += products.size();
-    matrix.setContractAttr(kernel::ContractAttr::get(
-        &getContext(), tf32 ? kernel::Instruction::TF32 : kernel::Instruction::TF32x3, slices, nTiles,
-        lengths));
+    matrix.setContractAttr(kernel::ContractAttr::get(&getContext(), instruction(), slices, nTiles, lengths));
     for (kernel::ProductOp product : products) {
       OpBuilder b(product->getParentOfType<kernel::FuncOp>().getBody());
       auto type = kernel::LocalType::get(

@@ -11,7 +11,7 @@ namespace dbc::passes {
 static constexpr int kMostSteps = 256;
 
 StagePlan::StagePlan(batch::StageOp stage, StageForms forms)
-    : body(stage.getBody().front()),
+    : forms(forms), body(stage.getBody().front()),
       tileChannels(stage.getSchedule() ? stage.getSchedule()->getChannels() : 0) {
   // A product with a bias starts from it.
   for (auto op : body.getOps<linalg::ContractOp>()) {

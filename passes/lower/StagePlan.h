@@ -21,7 +21,9 @@ inline constexpr int64_t kFewestSharedTiles = 4;
 /// What a target's stages may have.
 struct StageForms {
   bool epilogues = false; ///< products may do what is done with their results
-  bool byElement = false; ///< sums over lists and joins may be parts of elementwise code
+  /// As threads of a GPU share them: sums over lists and joins may be parts of elementwise code, and tiles of
+  /// sums of outer products are cut out of both axes.
+  bool byElement = false;
 };
 
 /// A write or scatter of an elementwise value: to the elements from `offset` on along an axis.
@@ -53,6 +55,8 @@ public:
   llvm::ArrayRef<mlir::Value> materialised() const { return materialised_.getArrayRef(); }
   /// For a gate: what later loops read of a tiled product.
   void materialise(mlir::Value value) { materialised_.insert(value); }
+
+  StageForms form() const { return forms; }
 
   /// In the order of the program.
   llvm::ArrayRef<std::unique_ptr<Action>> actions() const { return actions_; }
@@ -93,6 +97,7 @@ private:
   /// Whether its rows lie in memory one element after the other, so that a product can read them in place.
   bool addressable(mlir::Value value) const;
 
+  const StageForms forms;
   mlir::Block &body;
   int64_t tileChannels; ///< 0: no tiles
   std::vector<std::unique_ptr<Action>> actions_;

@@ -152,7 +152,8 @@ void StageProducts::outer(batch::AccumulateOp op) {
   kernel::OuterOp::create(b, op.getLoc(), w.count(), w.rowsOfBlock(), value,
                           dyn::extents(op.getValue().getType())[0], outer,
                           dyn::extents(op.getOuter().getType())[0], op.getBuffer(), /*tiles=*/ValueRange(),
-                          /*memory=*/Value());
+                          /*memory=*/Value(), /*bias=*/FlatSymbolRefAttr(),
+                          /*instruction=*/kernel::InstructionAttr());
 }
 
 /// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in

@@ -75,6 +75,7 @@ std::pair<Value, Value> StageTiles::addBounds(kernel::FuncOp func, int64_t count
 /// What else is added up, the gradient of a bias mostly, the thread with the first tile does. It must be
 /// added to other arrays: a thread does not know when another one is done with its rows.
 void StageTiles::shareSums(kernel::FuncOp func) {
+  const bool byElement = plan.form().byElement;
   int64_t count = 0;
   SmallVector<kernel::OuterOp> sums;
   SmallVector<Operation *> others;
@@ -83,9 +84,10 @@ void StageTiles::shareSums(kernel::FuncOp func) {
     for (auto sum : blocks.getBody().front().getOps<kernel::OuterOp>()) {
       sums.push_back(sum);
       summed.insert(sum.getIntoAttr());
-      count = std::max(count, int64_t(llvm::divideCeil(sum.getHeight(), kernel::kSumTileRows)));
+      count = std::max(count, byElement ? kernel::sumTiles(sum)
+                                        : int64_t(llvm::divideCeil(sum.getHeight(), kernel::kSumTileRows)));
     }
-  if (count < kFewestSharedTiles || func.getTiles())
+  if (count < (byElement ? 2 : kFewestSharedTiles) || func.getTiles())
     return;
   for (auto blocks : func.getBody().getOps<kernel::BlocksOp>())
     for (Operation &op : blocks.getBody().front().without_terminator()) {

@@ -20,7 +20,8 @@ public:
   void write(const StageStep &step);
   /// Lets callers choose which tiles are computed, where all of the function is one loop over them.
   void share(kernel::FuncOp func);
-  /// The same where it adds outer products up: a tile is some rows of the sums. The order of additions stays.
+  /// The same where it adds outer products up: a tile is some rows of the sums, or a square. The order of
+  /// additions stays.
   void shareSums(kernel::FuncOp func);
 
 private:

@@ -23,6 +23,7 @@
 #include <dbc/cuda/loops.h>
 #include <dbc/cuda/products.h>
 #include <dbc/cuda/ptx.h>
+#include <dbc/cuda/row_sums.h>
 #include <dbc/cuda/tensor_cores.h>
 
 namespace dbc::cuda {

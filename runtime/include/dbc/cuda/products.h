@@ -128,65 +128,6 @@ DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *int
   }
 }
 
-//===-- Sums over rows ----------------------------------------------------------------------------------===//
-
-/// Whether a row has a number that is not 0.
-template <class Operand> DBC_DEVICE bool has_any(const Operand &x, int32_t row) {
-  const auto *numbers = x.at(row);
-  bool any = false;
-  DBC_NO_UNROLL
-  for (int32_t k = 0; k < x.length; ++k)
-    any |= numbers[k] != 0;
-  return any;
-}
-
-/// `sum`, of element (i, j) of outer products, where it is finite; else that of the rows of which neither
-/// operand is all zeros, which add 0 where all is finite.
-template <class Real, class A, class X>
-DBC_DEVICE Real finite_or_of_rows(Real sum, int32_t count, int32_t i, int32_t j, const A &a, const X &x) {
-  if (sum - sum == 0)
-    return sum;
-  sum = 0;
-  DBC_NO_UNROLL
-  for (int32_t row = 0; row < count; ++row)
-    if (has_any(a, row) && has_any(x, row))
-      sum = fused(static_cast<Real>(a.at(row)[i]), static_cast<Real>(x.at(row)[j]), sum);
-  return sum;
-}
-
-/// into[i * x.length + j] += the sum over `count` rows r, in order, of a[r][i] * x[r][j], for those i below
-/// `height` that tile number `tile` of `tiles` has. A row of which a or x is all zeros adds nothing. `memory`
-/// has kSumTileRows numbers of a for each row. By the block.
-template <class Real, class A, class X>
-DBC_DEVICE void add_outer_products(int32_t count, int32_t height, int32_t tile, int32_t tiles, Real *memory,
-                                   Real *into, A a, X x) {
-  const auto begin = static_cast<int32_t>(int64_t(height) * tile / tiles),
-             end = static_cast<int32_t>(int64_t(height) * (tile + 1) / tiles);
-  for (int32_t first = begin; first < end; first += kSumTileRows) {
-    const int32_t own = std::min(first + kSumTileRows, end) - first;
-    for (int32_t n = threadIdx.x; n < count * kSumTileRows; n += blockDim.x) {
-      const int32_t i = n % kSumTileRows;
-      memory[n] = i < own ? static_cast<Real>(a.at(n / kSumTileRows)[first + i]) : Real(0);
-    }
-    __syncthreads();
-    for (int32_t j = threadIdx.x; j < x.length; j += blockDim.x) {
-      Real sum[kSumTileRows] = {};
-      for (int32_t row = 0; row < count; ++row) {
-        const auto right = static_cast<Real>(x.at(row)[j]);
-        DBC_UNROLL
-        for (int32_t i = 0; i < kSumTileRows; ++i)
-          sum[i] = fused(memory[row * kSumTileRows + i], right, sum[i]);
-      }
-      DBC_UNROLL
-      for (int32_t i = 0; i < kSumTileRows; ++i)
-        if (i < own)
-          into[int64_t(first + i) * x.length + j] += finite_or_of_rows(sum[i], count, first + i, j, a, x);
-    }
-    if (first + kSumTileRows < end)
-      __syncthreads();
-  }
-}
-
 //===-- On the tensor cores -----------------------------------------------------------------------------===//
 
 /// Rows of an operand, which begin at multiples of 16 bytes, as does each behind the one before; what lies

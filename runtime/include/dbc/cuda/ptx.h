@@ -280,6 +280,65 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const
 #endif
 }
 
+/// Adds to the sums of a warp what 16 rows give: of element i of the first operand's rows and j of the
+/// second's their products, row by row. Rows are `pitch` numbers apart. Of M tile m and N tile n thread
+/// 4 g + t has in sums[m][n] those of i = 16 m + g and 16 m + g + 8, of each j = 8 n + 2 t and the next one.
+/// By a warp.
+template <Math kMath, int32_t kMTiles, int32_t kNTiles>
+__device__ __forceinline__ void multiply_columns(float (&sums)[kMTiles][kNTiles][4], const float *first,
+                                                 const float *second, int32_t pitch) {
+  const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
+#ifdef __CUDACC__
+  DBC_UNROLL
+  for (int32_t step = 0; step < 2; ++step) {
+    float high[kMTiles][4], low[kMTiles][4], weight[kNTiles][2], rest[kNTiles][2];
+    auto cut = [](float whole, float &kept, float &left) {
+      kept = round_to_tf32(whole);
+      left = whole - kept;
+    };
+    DBC_UNROLL
+    for (int32_t m = 0; m < kMTiles; ++m)
+      DBC_UNROLL
+    for (int32_t n = 0; n < 4; ++n)
+      cut(first[(step * 8 + t + n / 2 * 4) * pitch + m * 16 + n % 2 * 8 + g], high[m][n], low[m][n]);
+    DBC_UNROLL
+    for (int32_t m = 0; m < kNTiles; ++m)
+      DBC_UNROLL
+    for (int32_t n = 0; n < 2; ++n)
+      cut(second[(step * 8 + t + n * 4) * pitch + m * 8 + g], weight[m][n], rest[m][n]);
+    auto multiply = [&](const float(&a)[kMTiles][4], const float(&b)[kNTiles][2]) {
+      DBC_UNROLL
+      for (int32_t m = 0; m < kMTiles; ++m)
+        DBC_UNROLL
+      for (int32_t n = 0; n < kNTiles; ++n)
+        mma_tf32(sums[m][n], a[m], b[n][0], b[n][1]);
+    };
+    if (kMath == Math::tf32x3) { // one sum behind the other, so that none waits for itself
+      multiply(high, rest);
+      multiply(low, weight);
+    }
+    multiply(high, weight);
+  }
+#else
+  auto column = [&](const float *rows, int32_t at) { // instructions have rows 0 .. 7 and 8 .. 15
+    float numbers[kKTile];
+    for (int32_t k = 0; k < kKTile; ++k)
+      numbers[k] = rows[(k % 4 / 2 * 8 + k / 4 + k % 2 * 4) * pitch + at];
+    return shim::k_tile_of_row(numbers);
+  };
+  shim::KTile of_first[kMTiles * 2], of_second[kNTiles * 2];
+  for (int32_t n = 0; n < kMTiles * 2; ++n)
+    of_first[n] = column(first, n * 8 + g);
+  for (int32_t n = 0; n < kNTiles * 2; ++n)
+    of_second[n] = column(second, n / 2 * 8 + 2 * t + n % 2);
+  for (int32_t m = 0; m < kMTiles; ++m)
+    for (int32_t n = 0; n < kNTiles; ++n)
+      for (int32_t number = 0; number < 4; ++number)
+        shim::add_as_tensor_cores(kMath, sums[m][n][number], of_second[n * 2 + number % 2],
+                                  of_first[m * 2 + number / 2]);
+#endif
+}
+
 /// Products of rows and weights in shared memory, by a warp: of kMTiles * 16 rows and kNTiles N tiles. Of
 /// each kPeriod N tiles only the first kHalves halves, of 8 outputs each, are multiplied. The operations on
 /// each sum are those of multiply_k_tile(), in their order; but rows are the operand of 16, so that an empty
