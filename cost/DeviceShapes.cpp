@@ -122,6 +122,15 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.largeM > 0);
   shape.residentBlocks = kernel::residentBlocks(func, sizeof(float));
   shape.largeMResidentBlocks = kernel::residentBlocks(func, sizeof(float), shape.largeM > 0);
+  if (func.getClears()) {
+    constexpr int64_t kNumbers = 4 * cuda::kThreads; // of a block, or more
+    int64_t numbers = 0;
+    for (auto array : func.getClearsAttr().getAsRange<FlatSymbolRefAttr>())
+      numbers += llvm::product_of(dyn::extents(names.lookup<kernel::BufferOp>(array.getValue()).getType()));
+    shape.tiles = std::max<int64_t>(1, numbers / kNumbers);
+    shape.elements.push_back({int64_t(llvm::divideCeil(numbers, shape.tiles)), 1});
+    return shape;
+  }
   func.walk([&](Operation *op) {
     if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
       // As if a library had tiles of 128 x 128, of which each thread has 64 sums. Not measured.

@@ -173,6 +173,22 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
   out.blank();
 }
 
+/// A stage that makes its rows of some buffers 0, and does nothing else.
+static void emitClears(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                       DeviceArrays::Uses &uses, Writer &out) {
+  std::vector<std::string> cleared;
+  for (auto array : stage.getClearsAttr().getAsRange<FlatSymbolRefAttr>()) {
+    const std::string stride = std::to_string(deviceRowSize(model, program, array.getValue()));
+    cleared.push_back("{" + uses(model.array(program, array.getValue()).member) + " + int64_t(begin) * " +
+                      stride + ", int64_t(end - begin) * " + stride + "}");
+  }
+  out.open("void " + launchOf(program.nameOf(stage)) +
+           launcherParameters(kLaunchParameters, /*usesLargeM=*/false));
+  out.line("dbc::cuda::clear<real>(stream, {" + commas(cleared) + "});");
+  out.close();
+  out.blank();
+}
+
 /// A stage's function, its kernel, and what launches that.
 static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program &program,
                                          const DeviceArrays &arrays, kernel::FuncOp stage) {
@@ -182,6 +198,11 @@ static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program 
   Writer out;
   if (kernel::GemmOp gemm = kernel::gemmOf(stage)) {
     emitGemm(model, program, stage, gemm, made.uses, out);
+    made.text = out.text();
+    return made;
+  }
+  if (stage.getClears() && !arrays.graph) {
+    emitClears(model, program, stage, made.uses, out);
     made.text = out.text();
     return made;
   }

@@ -315,7 +315,7 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     how many there are (absent: 1). `sums`: it adds rows up, in their order, so all of them are one thread's, which may have some
     of the tiles; on a GPU a block has a tile and, with `slices`, one of at most so many slices of the rows, which has sums of
     its own of the arrays `summed`, one behind the other, in the buffer `of_slices`: what is added up there is added to the
-    arrays, slice after slice, behind the stage. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
+    arrays, slice after slice, behind the stage. `clears`: all that it does is to make its rows of these buffers 0. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
     scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
     `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
     `gathers`, `operations` of products (two a multiply-add); `elements` of each list's element. `same_as`: a stage of a program before, which computes the
@@ -330,13 +330,14 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
       OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations,
       OptionalAttr<TypedArrayAttrBase<Kernel_ElementsAttr, "elements of lists">>:$elements, OptionalAttr<SymbolRefAttr>:$same_as,
       UnitAttr:$backward, OptionalAttr<Kernel_Bytes>:$scratch, OptionalAttr<I64Attr>:$slices,
-      OptionalAttr<FlatSymbolRefAttr>:$of_slices, OptionalAttr<FlatSymbolRefArrayAttr>:$summed);
+      OptionalAttr<FlatSymbolRefAttr>:$of_slices, OptionalAttr<FlatSymbolRefArrayAttr>:$summed,
+      OptionalAttr<FlatSymbolRefArrayAttr>:$clears);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
     build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-          nullptr, nullptr, nullptr, nullptr, nullptr);
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{

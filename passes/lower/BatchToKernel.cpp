@@ -2,6 +2,7 @@
 //
 // batch-to-kernel: programs, stages and loops of `batch` become those of `kernel`. Stage bodies are in
 // StageToKernel.cpp.
+#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "passes/lower/InputOrders.h"
@@ -286,8 +287,26 @@ struct Lowering {
             StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed, forms).run()))
       return failure();
     kernel::dropUnreadLocals(func);
+    if (!order && !active)
+      setClears(func, stage);
     ++loweredStages;
     return success();
+  }
+
+  /// Where all that a stage does is to write zeros.
+  static void setClears(kernel::FuncOp func, batch::StageOp stage) {
+    SmallVector<Attribute> cleared;
+    for (Operation &op : stage.getBody().front()) {
+      auto write = dyn_cast<batch::WriteOp>(op);
+      if (!write && !op.hasTrait<OpTrait::ConstantLike>())
+        return;
+      if (write && !matchPattern(write.getValue(), m_AnyZeroFloat()))
+        return;
+      if (write)
+        cleared.push_back(write.getBufferAttr());
+    }
+    if (!cleared.empty())
+      func.setClearsAttr(ArrayAttr::get(func.getContext(), cleared));
   }
 
   /// The index set itself where its rows are reached through an order list; null: a row is at its number.

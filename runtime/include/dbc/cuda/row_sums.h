@@ -9,6 +9,8 @@
 
 #include <dbc/cuda/products.h>
 
+#include <initializer_list>
+
 namespace dbc::cuda {
 
 //===-- Outer products ----------------------------------------------------------------------------------===//
@@ -217,14 +219,23 @@ DBC_DEVICE Real *sums_of(Real *into, Real *of_slices, int64_t size, int32_t slic
   return slices == 1 ? into : of_slices + size * slice;
 }
 
+/// Some arrays of which all numbers become 0.
+template <class Real> struct ClearedArray {
+  Real *numbers = nullptr;
+  int64_t count = 0;
+};
+constexpr int32_t kMostCleared = 8;
+template <class Real> struct ClearedNumbers { ClearedArray<Real> arrays[kMostCleared]; };
+
 // Of the program's several models each has its own.
 namespace {
 
 template <class Real>
-__global__ void __launch_bounds__(kThreads) clear_numbers(Real *numbers, int64_t count) {
-  for (int64_t n = int64_t(blockIdx.x) * kThreads + int32_t(threadIdx.x); n < count;
-       n += int64_t(gridDim.x) * kThreads)
-    numbers[n] = 0;
+__global__ void __launch_bounds__(kThreads) clear_numbers(const ClearedNumbers<Real> cleared) {
+  for (int32_t array = 0; array < kMostCleared; ++array)
+    for (int64_t n = int64_t(blockIdx.x) * kThreads + int32_t(threadIdx.x); n < cleared.arrays[array].count;
+         n += int64_t(gridDim.x) * kThreads)
+      cleared.arrays[array].numbers[n] = 0;
 }
 
 /// into[n] += what the slices have, one after the other.
@@ -244,9 +255,22 @@ __global__ void __launch_bounds__(kThreads)
 inline int32_t blocks_of_numbers(int64_t count) {
   return static_cast<int32_t>(std::clamp<int64_t>((count + kThreads - 1) / kThreads, 1, 1 << 12));
 }
+/// Makes numbers 0.
+template <class Real> void clear(void *stream, std::initializer_list<ClearedArray<Real>> arrays) {
+  for (auto next = arrays.begin(); next != arrays.end();) {
+    ClearedNumbers<Real> cleared;
+    int64_t most = 0;
+    for (ClearedArray<Real> &array : cleared.arrays)
+      if (next != arrays.end()) {
+        array = *next++;
+        most = std::max(most, array.count);
+      }
+    launch(clear_numbers<Real>, blocks_of_numbers(most), 0, stream, cleared);
+  }
+}
 template <class Real> void clear_slices(Real *of_slices, int64_t size, int32_t slices, void *stream) {
   if (slices > 1)
-    launch(clear_numbers<Real>, blocks_of_numbers(size * slices), 0, stream, of_slices, size * slices);
+    clear<Real>(stream, {{of_slices, size * slices}});
 }
 /// Adds `count` numbers of each slice.
 template <class Real>
