@@ -48,6 +48,7 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
   report.sums = func.getSums();
   report.slices = func.getSlices().value_or(1);
+  report.clears = func.getClearsAttr() ? func.getClearsAttr().size() : 0;
   report.byRow = kernel::computesByRow(func);
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
@@ -118,6 +119,11 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
           << "in an order of its own: bits may depend on the batch\n";
       continue;
     }
+    if (kernel.clears > 0) {
+      out << "  " << kernel.name << ": makes its rows of " << counted(kernel.clears, "array")
+          << " 0; launched " << kernel.launch << "\n";
+      continue;
+    }
     auto either = [&](int64_t small, int64_t large, const char *what) {
       return kernel.largeM > 0 ? std::to_string(small) + " or " + counted(large, what) : counted(small, what);
     };
@@ -178,6 +184,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"large_m_rows", kernel.largeM > 0 ? kernel.largeM : kernel.rows},
                                          {"sums", kernel.sums},
                                          {"slices", kernel.slices},
+                                         {"clears", kernel.clears},
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
                                          {"large_m_shared_bytes", kernel.largeMShared},

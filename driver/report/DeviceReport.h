@@ -35,6 +35,7 @@ struct KernelReport {
   int64_t largeMShared = 0, largeMRegisters = 0; ///< in a launch of many rows
   bool sums = false;                             ///< a block has all rows, so many one after the other
   int64_t slices = 1;                            ///< then: of its rows, at most
+  int64_t clears = 0;                            ///< arrays that it makes 0, which is all that it does
   bool byRow = false;                            ///< some of it is computed by one thread for each row
   bool byWarp = false;                           ///< some of it is computed by one warp for each row
   std::vector<ProductReport> products;

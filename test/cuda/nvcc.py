@@ -67,7 +67,7 @@ def crowded(options, folder, architecture):
 
 MOST_REGISTERS = 255  # of a thread, on each GPU
 # Kernels that are no model's: whether there is code for a GPU, and the steps of an optimizer.
-OF_RUNTIME = "probe", "square_gradients", "add_squares", "change_weights", "gather_weights"
+OF_RUNTIME = "probe", "square_gradients", "add_squares", "change_weights", "gather_weights", "clear_numbers", "add_sums_of_slices"
 
 
 def names_of(mangled):
@@ -102,7 +102,7 @@ class Predicted:
                 self.loops[code, loop] = [self.stages[elsewhere or code, stage] for elsewhere, stage in called]
             self.shared(code, re.sub(r"\s+", " ", text))
         for (code, stage), kernel in self.stages.items():
-            if not any(product["blas"] for product in kernel["products"]) and (code, stage) not in self.launched:
+            if not kernel["clears"] and not any(product["blas"] for product in kernel["products"]) and (code, stage) not in self.launched:
                 self.wrong.append(f"{code}: {stage}: no launch was found")
             if kernel["launch"].startswith("in a persistent kernel") and not any(kernel in loop for loop in self.loops.values()):
                 self.wrong.append(f"{code}: {stage}: no loop was found")
