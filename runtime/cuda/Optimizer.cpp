@@ -75,6 +75,18 @@ Status Optimizer::make(Model &model, dbc::Model &host, const Weights &weights, d
   return Status();
 }
 
+/// The parameter of which something is a copy, number by number; -1: it is none.
+int32_t Optimizer::copied_param(const Sources &sources) const {
+  const auto begin =
+      std::find(first_of_.begin(), first_of_.end() - 1, static_cast<size_t>(sources.places[0]));
+  if (begin == first_of_.end() - 1 || sources.tf32 > 0 || sources.places.size() != begin[1] - begin[0])
+    return -1;
+  for (size_t n = 0; n < sources.places.size(); ++n)
+    if (sources.places[n] < 0 || static_cast<size_t>(sources.places[n]) != begin[0] + n)
+      return -1;
+  return static_cast<int32_t>(begin - first_of_.begin());
+}
+
 /// Copies all that is there, and where the numbers of the model come from.
 Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
   first_of_ = {0};
@@ -99,36 +111,61 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
               (!optimizer_.keeps_first() || allocate(&first_, count)) &&
               (!optimizer_.keeps_second() || allocate(&second_, count));
   const size_t real = host.code().f64 ? sizeof(double) : sizeof(float);
+  copies_.assign(static_cast<size_t>(weights.count()), nullptr);
+  std::vector<GatheredNumbers> copies;
   auto gather = [&](const Sources &sources, void *to, size_t bytes) {
     if (sources.places.empty() || to == nullptr)
       return;
+    GatheredNumbers made;
+    made.to = to;
+    made.count = static_cast<int64_t>(bytes / real);
+    made.tf32 = static_cast<int64_t>(sources.tf32);
+    if (const int32_t param = copied_param(sources); param >= 0 && copies_[param] == nullptr) {
+      made.first = static_cast<int64_t>(first_of_[param]);
+      copies_[param] = to;
+      copies.push_back(made);
+      return;
+    }
     int32_t *places = nullptr;
     room = room && allocate(&places, sources.places.size());
     if (!room)
       return;
     backend.copy(places, sources.places.data(), sources.places.size() * sizeof(int32_t), stream.get());
-    gathered_.push_back({to, places, static_cast<int64_t>(bytes / real), static_cast<int64_t>(sources.tf32)});
+    made.places = places;
+    gathered_.push_back(made);
   };
   for (int32_t n = 0; n < host.buffers(); ++n)
     gather(host.buffer_sources(n), model_.buffers_[n].data, model_.buffers_[n].bytes);
   for (int32_t n = 0; n < host.matrices(); ++n)
     gather(host.matrix_sources(n), model_.matrices_[n].data, model_.matrices_[n].bytes);
+  renewed_arrays_ = static_cast<int32_t>(gathered_.size());
+  gathered_.insert(gathered_.end(), copies.begin(), copies.end());
+  int32_t blocks = 0;
+  for (GatheredNumbers &each : gathered_) {
+    each.first_block = blocks;
+    blocks += step_blocks(each.count);
+    if (&each - gathered_.data() < renewed_arrays_)
+      renewed_blocks_ = blocks;
+  }
+  room = room && allocate(&arrays_, gathered_.size());
+  if (room)
+    backend.copy(arrays_, gathered_.data(), gathered_.size() * sizeof(GatheredNumbers), stream.get());
   if (room)
     for (auto [to, from] : {std::pair(weights_, &flat), {first_, &kept}, {second_, &squares}})
       if (to != nullptr)
         backend.copy(to, from->data(), count * sizeof(float), stream.get());
   if (room) {
-    renew(stream.get());
+    renew(static_cast<int32_t>(gathered_.size()), blocks, stream.get());
     renewals_ = ++model_.renewals_;
   }
   Status status = stream.wait();
   return room ? status : memory_.missing("the optimizer", count * sizeof(float), 0);
 }
 
-/// The model on the device is that of the weights there.
-void Optimizer::renew(void *stream) {
-  for (const Gathered &each : gathered_)
-    model_.backend_->optimizer->gather(each.to, weights_, each.places, each.count, each.tf32, stream);
+/// Of the model on the device the first arrays, which have so many blocks of threads, are those of the
+/// weights there.
+void Optimizer::renew(int32_t arrays, int32_t blocks, void *stream) {
+  model_.backend_->optimizer->gather(arrays_, arrays, blocks, weights_, stream);
 }
 
 /// As dbc::Optimizer::check.
@@ -169,6 +206,7 @@ Optimizer::Plan Optimizer::plan(const Context &context) const {
     param.weights = weights_ + at;
     param.first = first_ != nullptr ? first_ + at : nullptr;
     param.second = second_ != nullptr ? second_ + at : nullptr;
+    param.copy = copies_[gradient->param];
     param.gradient = gradient->numbers;
     param.size = static_cast<int64_t>(first_of_[gradient->param + 1] - at);
     param.given = static_cast<int64_t>(gradient->count);
@@ -209,7 +247,7 @@ Status Optimizer::run(Plan &plan, Context &context, StepTotals &totals) {
   backend.optimizer->measure(params, count, plan.measured, optimizer_.options().clip_norm,
                              reinterpret_cast<double *>(sums_.data()), totals_, stream);
   backend.optimizer->change(params, count, plan.changed, totals_, stream);
-  renew(stream);
+  renew(renewed_arrays_, renewed_blocks_, stream);
   return context.copy_to_host(&totals, totals_, sizeof totals);
 }
 

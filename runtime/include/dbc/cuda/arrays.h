@@ -188,6 +188,7 @@ class Blas;
 /// A step of one parameter, as kernels see it.
 struct ParamStep {
   float *weights = nullptr, *first = nullptr, *second = nullptr; ///< of the parameter; see OptimizerState
+  void *copy = nullptr;           ///< what the model has of it as it is, in numbers of its type; may be null
   const void *gradient = nullptr; ///< in numbers of the model's type: of the parameter, or of some rows
   const int32_t *rows = nullptr;  ///< these, ascending
   int32_t row_count = 0;
@@ -214,6 +215,15 @@ struct StepTotals {
   bool proceeds = false;   ///< whether weights are changed
 };
 
+/// A buffer or matrix of a model: numbers of its type, each of which is the weight at a place, or 0 where
+/// there is none; the first `tf32` are rounded. Without `places` they are the weights from `first` on.
+struct GatheredNumbers {
+  void *to = nullptr;
+  const int32_t *places = nullptr;
+  int64_t count = 0, tf32 = 0, first = 0;
+  int32_t first_block = 0;
+};
+
 /// Kernels of an optimizer, see cuda::Optimizer. They run in the order of the stream.
 struct OptimizerKernels {
   /// The norm of the gradients of `count` parameters, by `blocks` blocks of threads, each of which has a
@@ -223,9 +233,8 @@ struct OptimizerKernels {
   /// The step, if it proceeds.
   void (*change)(const ParamStep *params, int32_t count, int32_t blocks, const StepTotals *totals,
                  void *stream);
-  /// Numbers of the model's type from weights: that at `places`, of which the first `tf32` are rounded; 0
-  /// where there is none.
-  void (*gather)(void *to, const float *weights, const int32_t *places, int64_t count, int64_t tf32,
+  /// Makes `count` arrays of what weights are now, by `blocks` blocks of threads.
+  void (*gather)(const GatheredNumbers *arrays, int32_t count, int32_t blocks, const float *weights,
                  void *stream);
 };
 

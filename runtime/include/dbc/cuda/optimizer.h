@@ -49,6 +49,7 @@ private:
   static std::string why_not(const dbc::Model &host);
   Status begin(const dbc::Model &host, const Weights &weights);
   Status check(const Context &context) const;
+  int32_t copied_param(const Sources &sources) const;
   /// A step as it is put together: its parameters by their numbers, and the rows of the sparse ones.
   struct Plan {
     std::vector<ParamStep> params;
@@ -57,14 +58,8 @@ private:
     int32_t measured = 0, changed = 0; ///< blocks of threads
   };
   Plan plan(const Context &context) const;
-  void renew(void *stream);
+  void renew(int32_t arrays, int32_t blocks, void *stream);
   Status run(Plan &plan, Context &context, StepTotals &totals);
-  /// A buffer or matrix of the model on the device, and where its numbers come from.
-  struct Gathered {
-    void *to;
-    const int32_t *places; ///< on the device
-    int64_t count, tf32;
-  };
 
   Model &model_;
   const ModelInfo &info_;
@@ -74,7 +69,12 @@ private:
   std::vector<std::pair<void *, size_t>> allocated_;
   std::vector<size_t> first_of_; ///< where a parameter begins; the last: how many weights there are
   float *weights_ = nullptr, *first_ = nullptr, *second_ = nullptr;
-  std::vector<Gathered> gathered_;
+  /// Buffers and matrices of the model on the device, and there how they are made. First those that are made
+  /// anew behind each step; of the rest a parameter's step changes the numbers that it changes.
+  std::vector<GatheredNumbers> gathered_;
+  GatheredNumbers *arrays_ = nullptr;
+  int32_t renewed_arrays_ = 0, renewed_blocks_ = 0;
+  std::vector<void *> copies_; ///< of each parameter what the model has of it as it is, or null
   // Of a step.
   Reservation params_, rows_, sums_;
   StepTotals *totals_ = nullptr;

@@ -7,16 +7,15 @@
 
 namespace dbc::cuda {
 
-/// The parameter that a block of threads is about: the last one with no more blocks before it.
-DBC_DEVICE const ParamStep &param_of_block(const ParamStep *params, int32_t count,
-                                           int32_t ParamStep::*first) {
+/// The parameter or array that a block of threads is about: the last one with no more blocks before it.
+template <class Of> DBC_DEVICE const Of &of_block(const Of *all, int32_t count, int32_t Of::*first) {
   const int32_t block = blockIdx.x;
   int32_t low = 0;
   for (int32_t high = count; high - low > 1;) {
     const int32_t middle = low + (high - low) / 2;
-    (params[middle].*first <= block ? low : high) = middle;
+    (all[middle].*first <= block ? low : high) = middle;
   }
-  return params[low];
+  return all[low];
 }
 
 /// The sum of what the threads of a block have, in a fixed order, for the first of them. By the block.
@@ -39,7 +38,7 @@ template <class Real>
 __global__ void __launch_bounds__(kThreads)
     square_gradients(const ParamStep *params, int32_t count, double *sums) {
   DBC_SHARED(double, shared, 0, kThreads);
-  const ParamStep &param = param_of_block(params, count, &ParamStep::first_measured);
+  const ParamStep &param = of_block(params, count, &ParamStep::first_measured);
   const auto *gradient = static_cast<const Real *>(param.gradient);
   const int64_t begin = int64_t(int32_t(blockIdx.x) - param.first_measured) * kStepChunk,
                 end = std::min<int64_t>(begin + kStepChunk, param.given);
@@ -82,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
     change_weights(const ParamStep *params, int32_t count, const StepTotals *totals) {
   if (!totals->proceeds)
     return;
-  const ParamStep param = param_of_block(params, count, &ParamStep::first_changed);
+  const ParamStep param = of_block(params, count, &ParamStep::first_changed);
   OptimizerStep step = param.step;
   step.scale = totals->scale;
   const auto *gradient = static_cast<const Real *>(param.gradient);
@@ -122,17 +121,23 @@ __global__ void __launch_bounds__(kThreads)
       step.adam(param.weights[at], param.first[at], param.second[at], g);
       break;
     }
+    if (param.copy != nullptr)
+      static_cast<Real *>(param.copy)[at] = param.weights[at];
   }
 }
 
-/// Numbers of a matrix or buffer.
+/// A chunk of a matrix or buffer.
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
-    gather_weights(Real *to, const float *weights, const int32_t *places, int64_t count, int64_t tf32) {
-  for (int64_t n = int64_t(blockIdx.x) * kThreads + int32_t(threadIdx.x); n < count;
-       n += int64_t(gridDim.x) * kThreads) {
-    const float weight = places[n] >= 0 ? weights[places[n]] : 0.f;
-    to[n] = static_cast<Real>(n < tf32 ? finite_tf32(weight) : weight);
+    gather_weights(const GatheredNumbers *arrays, int32_t count, const float *weights) {
+  const GatheredNumbers array = of_block(arrays, count, &GatheredNumbers::first_block);
+  auto *to = static_cast<Real *>(array.to);
+  const int64_t begin = int64_t(int32_t(blockIdx.x) - array.first_block) * kStepChunk,
+                end = std::min<int64_t>(begin + kStepChunk, array.count);
+  for (int64_t n = begin + int32_t(threadIdx.x); n < end; n += kThreads) {
+    const int64_t place = array.places != nullptr ? array.places[n] : array.first + n;
+    const float weight = place >= 0 ? weights[place] : 0.f;
+    to[n] = static_cast<Real>(n < array.tf32 ? finite_tf32(weight) : weight);
   }
 }
 
@@ -151,11 +156,9 @@ template <class Real> const Backend &backend_that_trains(const Backend &base) {
         if (blocks > 0)
           launch(change_weights<Real>, blocks, 0, stream, params, count, totals);
       },
-      [](void *to, const float *weights, const int32_t *places, int64_t count, int64_t tf32, void *stream) {
-        constexpr int64_t most = 1 << 14; // blocks; each goes on where there is more
-        const auto blocks = static_cast<int32_t>(std::min(most, (count + kThreads - 1) / kThreads));
-        launch(gather_weights<Real>, blocks, 0, stream, static_cast<Real *>(to), weights, places, count,
-               tf32);
+      [](const GatheredNumbers *arrays, int32_t count, int32_t blocks, const float *weights, void *stream) {
+        if (blocks > 0)
+          launch(gather_weights<Real>, blocks, 0, stream, arrays, count, weights);
       },
   };
   static const Backend with = [&] {
