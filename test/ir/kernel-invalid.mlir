@@ -928,6 +928,43 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// Slices of a sum have room for what each adds up.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set batch @batch []
+  kernel.buffer @into over @batch : tensor<4x4xf32>
+  kernel.buffer @slices over @batch : tensor<2x15xf32>
+  // expected-error @+1 {{'kernel.func' op has sums of its slices in @slices, which does not hold 2 times 16 numbers}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @batch attributes {sums, slices = 2 : i64, of_slices = @slices, summed = [@into]} {
+  }
+}
+
+// -----
+
+// What is cut into slices of rows is a sum over rows.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set batch @batch []
+  // expected-error @+1 {{'kernel.func' op is cut into slices of rows, but not as a sum over them is}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @batch attributes {slices = 2 : i64} {
+  }
+}
+
+// -----
+
+// A product's rows are added up to a vector of their length.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @into over @input : tensor<4x4xf32>
+  kernel.buffer @bias over @input : tensor<5xf32>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {sums} {
+    %x = kernel.local : <8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.outer' op names @bias, which is no buffer of such a vector}}
+    kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @into bias @bias
+  }
+}
+
+// -----
+
 // What is shared of a sum is tiles of the function.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]

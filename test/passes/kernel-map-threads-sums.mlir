@@ -1,8 +1,7 @@
 // RUN: dbc-opt %s --kernel-map-threads | FileCheck %s
 //
 // In a stage that adds rows up a thread has all rows of its elements, in order, as the order of additions is the stage's: of
-// elements that store numbers of their own. Else one thread has all of them. Of outer products
-// the block has a tile's numbers of each row.
+// elements that store numbers of their own: what it adds to it has in hand until the end. Else one thread has all of them.
 
 module @m {
   kernel.program @e [] [] -> f32 {
@@ -15,15 +14,18 @@ module @m {
     kernel.buffer @s over @batch : f32
 
     // CHECK-LABEL: kernel.func stage @outer
-    // CHECK: %[[MEMORY:.*]] = kernel.local in shared : <128x12xf32>
-    // CHECK: kernel.outer %{{.*}} of 128 rows %{{.*}} height 4 by %{{.*}} outputs 20 memory %[[MEMORY]] : !kernel.local<128x12xf32> into @W
+    // CHECK-NEXT: arith.constant
+    // CHECK: kernel.outer %{{.*}} of 128 rows %{{.*}} height 4 by %{{.*}} outputs 20 into @W
     // CHECK: kernel.threads %c20{{.*}} {
     // CHECK-NEXT: ^bb0(%[[ELEMENT:.*]]: i32):
-    // CHECK-NEXT: kernel.for %c0{{.*}} to %{{.*}} {
+    // CHECK-NEXT: %[[BEFORE:.*]] = kernel.load @b[%c0{{.*}}, %[[ELEMENT]]] : f32
+    // CHECK-NEXT: %[[ALL:.*]] = kernel.for %c0{{.*}} to %{{.*}} carry(%[[BEFORE]]) : (f32) -> (f32) {
+    // CHECK-NEXT: ^bb0(%{{.*}}: i32, %[[SO_FAR:.*]]: f32):
     // CHECK: %[[OWN:.*]] = kernel.load @y[%{{.*}}, %[[ELEMENT]]] : f32
-    // CHECK: %[[BEFORE:.*]] = kernel.load @b[%c0{{.*}}, %[[ELEMENT]]] : f32
-    // CHECK: %[[SUM:.*]] = arith.addf %[[BEFORE]], %[[OWN]] : f32
-    // CHECK: kernel.store %[[SUM]], @b[%c0{{.*}}, %[[ELEMENT]]] : f32
+    // CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[SO_FAR]], %[[OWN]] : f32
+    // CHECK-NEXT: kernel.yield %[[SUM]]
+    // CHECK: kernel.store %[[ALL]], @b[%c0{{.*}}, %[[ELEMENT]]] : f32
+    // CHECK-NEXT: kernel.yield
     // CHECK: kernel.barrier
     // CHECK-NEXT: kernel.yield
     kernel.func stage @outer(%begin: i32, %end: i32) over @input attributes {sums} {
