@@ -37,7 +37,8 @@ static double workOfSums(const DeviceConstants &device, const KernelShape &kerne
   const double share =
       std::min(device.l2_bytes_per_clock,
                device.l2_bytes_per_second / (device.clock_ghz * 1e9) / double(std::min(blocks, processors)));
-  const double bytes = double(own) * double(kernel.bytesRead) / share;
+  const double bytes =
+      double(own) * double(kernel.bytesOfTile > 0 ? kernel.bytesOfTile : kernel.bytesRead) / share;
   double us = double(each) * (std::max({mac, chain, bytes}) / (device.clock_ghz * 1e3) + device.tile_us);
   if (slices > 1)
     us += 2 * (device.launch_us +

@@ -74,6 +74,7 @@ struct KernelShape {
   std::vector<ElementsShape> summedElements; ///< then: of which a thread has all rows of the slice
   std::vector<ProductShape> outerProducts;   ///< then: of a tile, one input each
   int64_t slices = 1, summed = 0;            ///< then: slices at most, and numbers that each of them gives
+  int64_t bytesOfTile = 0;                   ///< then: that outer products of a tile read of a row
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;
   int32_t loop = -1;          ///< number of the loop that may be one launch; -1: a launch each time step

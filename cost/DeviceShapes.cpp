@@ -147,6 +147,10 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
           outer.getInstruction() ? kernel::stringifyInstruction(*outer.getInstruction()).str() : "ffma";
       const int64_t own = llvm::divideCeil(kernel::sumTiles(outer), shape.tiles);
       shape.outerProducts.push_back({own * kernel::kSumTile * kernel::kSumTile, 1, instruction});
+      shape.bytesOfTile += own *
+                           (std::min<int64_t>(outer.getHeight(), kernel::kSumTile) +
+                            std::min<int64_t>(outer.getOutputs(), kernel::kSumTile)) *
+                           int64_t(sizeof(float));
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       shape.products.push_back(shapeOf(product, names));
       shape.products.back().outputs *= timesOf(op);

@@ -13,6 +13,7 @@ from results import Results, measure_error, table
 
 ERROR, SPREAD = 1e-4, 0.02  # of results, and of how far they are from each other
 TRAINED_ERROR = 1e-3  # of gradients, and of weights after the steps
+LEAST_ERRORS = 4  # or so many times what an error in the last bit of the first weights makes of them
 REPEATS, REPEATS_ON_CPU = 1000, 3
 STEPS, STEPS_ON_CPU = 200, 6
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -157,8 +158,11 @@ class Correctness(Phase):
         row = self.call([self.program("train-" + training["model"]), training["loss"],
                          self.path("checks", training["model"] + ".jsonl"), str(STEPS_ON_CPU if self.on_cpu else STEPS)],
                         fine=(0, 3))
-        wrong = [f"error {row[of]:.2g} of {what}" for of, what in (("max_error", "gradients"), ("weights_error", "weights"))
-                 if not row[of] <= TRAINED_ERROR]
+        wrong = [] if row["max_error"] <= TRAINED_ERROR else [f"error {row['max_error']:.2g} of gradients"]
+        # Steps of Adam carry the last bit of the first weights that far.
+        most = max(TRAINED_ERROR, LEAST_ERRORS * row.get("least_error", 0))
+        if "weights_error" in row and not row["weights_error"] <= most:
+            wrong.append(f"error {row['weights_error']:.2g} of weights")
         return self.judged(row, wrong)
 
     @staticmethod
@@ -217,10 +221,11 @@ class Correctness(Phase):
             rows.append([name, compared, f"{row['max_error']:.1e}" if "max_error" in row else "", row.get("repeats", ""),
                          ("FAILED " + row["failed"][:60]) if row.get("failed") else "skipped" if row.get("skipped") else "fine"])
         print(table(rows, ["case", "compared", "error", "repeats", "outcome"]))
-        trained = [[name, row["steps"], f"{row['weights_error']:.1e}", f"{row['step_us']:.0f}", f"{row['cpu_step_us']:.0f}"]
+        trained = [[name, row["steps"], f"{row['weights_error']:.1e}", f"{row['least_error']:.1e}", f"{row['step_us']:.0f}",
+                    f"{row['cpu_step_us']:.0f}"]
                    for name, row in self.results.done.items() if "steps" in row]
         if trained:
-            print(table(trained, ["training", "steps", "error of weights", "us a step", "on the CPU"]))
+            print(table(trained, ["training", "steps", "error of weights", "of a bit", "us a step", "on the CPU"]))
         if constants:
             print(table([[name, f"{value:.4g}"] for name, value in constants.items()], ["constant", "measured"]))
 
@@ -382,8 +387,8 @@ class TrainingTimes(Times):
                     for each in self.results.done.get(f"{case['model']} batch {batch}{peer}", {}).get("paths", []):
                         rows.append([f"{case['workload']} {case['hidden']}", batch, case["impl"] if not peer else "",
                                      each["path"], each.get("math", case["math"]),
-                                     *(f"{each[of]:.0f}" if of in each else "" for of in ("gradients_us", "update_us", "step_us"))])
-        print(table(rows, ["training", "batch", "impl", "path", "math", "gradients us", "update us", "step us"]))
+                                     *(f"{each[of]:.0f}" if of in each else "" for of in ("gradients_us", "update_us", "schedule_us", "step_us"))])
+        print(table(rows, ["training", "batch", "impl", "path", "math", "gradients us", "update us", "schedule us", "step us"]))
         for case in self.manifest["training_times"]:
             for path in self.results.done.get(f"{case['model']} batch {PROFILED[1]}", {}).get("paths", [])[-1:]:
                 print(f"\nstages of {case['model']}, batch {PROFILED[1]}, {path['path']}, each launch by itself:")
