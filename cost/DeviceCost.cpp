@@ -135,8 +135,10 @@ static std::vector<size_t> launchedPrefixes(const ProgramShape &program,
     largeM.resize(std::max(largeM.size(), size_t(kernel.loop) + 1));
     std::vector<bool> &loop = largeM[kernel.loop];
     loop.resize(timeSteps[k].size());
-    for (size_t timeStep = 0; timeStep < timeSteps[k].size(); ++timeStep)
-      loop[timeStep] = loop[timeStep] || isLargeM(kernel, timeSteps[k][timeStep]);
+    for (size_t n = 0; n < timeSteps[k].size(); ++n) { // by the level or step, not by when it is
+      const size_t timeStep = kernel.reverse ? timeSteps[k].size() - 1 - n : n;
+      loop[timeStep] = loop[timeStep] || isLargeM(kernel, timeSteps[k][n]);
+    }
   }
   for (const std::vector<bool> &loop : largeM)
     prefixes.push_back(std::find(loop.begin(), loop.end(), false) - loop.begin());
@@ -167,7 +169,7 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       }
       us[size_t(DevicePath::Graph)] =
           program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
-      if (timeStep < prefix) {
+      if ((kernel.reverse ? timeSteps[k].size() - 1 - timeStep : timeStep) < prefix) {
         prefixLaunches += rows > 0;
         found.prefixUs += us[size_t(DevicePath::Loops)];
       } else if (kernel.loop >= 0) {

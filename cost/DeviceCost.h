@@ -79,6 +79,7 @@ struct KernelShape {
   std::vector<ElementsShape> elements;
   int32_t loop = -1;          ///< number of the loop that may be one launch; -1: a launch each time step
   LoopShape persistent;       ///< that loop
+  bool reverse = false;       ///< it goes from the last level or step to the first one
   bool syncsElements = false; ///< there blocks wait for the elements that they need
 };
 

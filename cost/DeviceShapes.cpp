@@ -226,6 +226,7 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
             timeStepLoop && timeStepLoop.getPersistent()) {
           putIn(*loop, func, names, kernel);
           kernel.syncsElements = timeStepLoop.getSyncs().has_value();
+          kernel.reverse = timeStepLoop.getReverse();
           if (!is_contained(loops, loop))
             loops.push_back(loop);
           kernel.loop = static_cast<int32_t>(llvm::find(loops, loop) - loops.begin());

@@ -665,7 +665,7 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
     memory. All their blocks of threads must be resident at once, and wait for each other behind each stage: a
     `kernel.block_group_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
     `kernel.first`. Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute
-    `not_persistent_reason` says why not: a `while` drops rows, another loop stands inside, or it is of the backward pass.
+    `not_persistent_reason` says why not: a `while` drops rows, or another loop stands inside.
   }];
   let statistics = [
     Statistic<"persistentLoops", "persistent-loops", "Loops that may be one launch">,

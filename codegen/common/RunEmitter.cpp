@@ -136,6 +136,8 @@ void RunEmitter::levels(kernel::LevelsOp levels, const std::string &outerTimeSte
   std::string timeStep = outerTimeStep.empty() ? "level" : "inner_" + outerTimeStep;
   out_.blank();
   std::string end = launchedPrefix(*levels, group + ".levels()");
+  if (levels.getReverse())
+    rest(*levels, group + ".levels()");
   out_.open(loopOver(timeStep, "0", end, levels.getReverse()));
   for (const Program::Window &window : program_.windows)
     if (window.loop == levels)
@@ -144,7 +146,8 @@ void RunEmitter::levels(kernel::LevelsOp levels, const std::string &outerTimeSte
   block(levels.getBody().front(), timeStep);
   timeSteps_.erase(levels.getGroup());
   out_.close();
-  rest(*levels, group + ".levels()");
+  if (!levels.getReverse())
+    rest(*levels, group + ".levels()");
 }
 
 void RunEmitter::steps(kernel::StepsOp steps, const std::string &outerTimeStep) {
@@ -160,12 +163,16 @@ void RunEmitter::steps(kernel::StepsOp steps, const std::string &outerTimeStep) 
   }
   if (outerTimeStep.empty())
     out_.blank();
-  out_.open(loopOver(timeStep, begin, launchedPrefix(*steps, end), steps.getReverse()));
+  const std::string prefix = launchedPrefix(*steps, end);
+  if (steps.getReverse())
+    rest(*steps, end);
+  out_.open(loopOver(timeStep, begin, prefix, steps.getReverse()));
   timeSteps_[steps.getIndexSet()] = timeStep;
   block(steps.getBody().front(), timeStep);
   timeSteps_.erase(steps.getIndexSet());
   out_.close();
-  rest(*steps, end);
+  if (!steps.getReverse())
+    rest(*steps, end);
 }
 
 void RunEmitter::countElements() {

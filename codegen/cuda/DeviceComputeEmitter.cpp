@@ -315,10 +315,11 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &timeSteps) {
   if (!loop)
     return;
   const auto &[stages, prefix] = loops_.at(&op);
+  const bool reverse = cast<kernel::TimeStepLoopInterface>(op).getReverse();
   out_.line("device.launch_loop(" +
             commas({"run", "arrays", "device_stages", stages, "block_groups", prefix, timeSteps,
                     kernels_.function(program_, loop->op, launchOf(loop->name))}) +
-            ");");
+            (reverse ? ", /*reverse=*/true" : "") + ");");
 }
 
 void DeviceComputeEmitter::emit() {

@@ -252,6 +252,7 @@ public:
   void emit();
 
 private:
+  bool reverse() const { return cast<kernel::TimeStepLoopInterface>(loop_.op).getReverse(); }
   void kernel();
   void first(kernel::FirstOp op);
   void stage(size_t number);
@@ -284,9 +285,9 @@ void LoopEmitter::emit() {
 
 void LoopEmitter::kernel() {
   const bool resident = !loop_.resident.empty();
-  std::string comment =
-      "Levels or steps loop.first .. loop.time_steps - 1 in one launch. Behind each stage the blocks "
-      "of a group wait for each other";
+  std::string comment = std::string("Levels or steps loop.first .. loop.time_steps - 1 in one launch") +
+                        (reverse() ? ", from the last one on" : "") +
+                        ". Behind each stage the blocks of a group wait for each other";
   comment += loop_.syncsElements ? ", or for the elements that they need." : ".";
   if (resident)
     comment += " With kResident each has its tiles of matrices resident in shared memory.";
@@ -299,7 +300,8 @@ void LoopEmitter::kernel() {
   Block &body = loop_.op->getRegion(0).front();
   for (auto op : body.getOps<kernel::FirstOp>())
     first(op);
-  out_.open("for (int32_t time_step = loop.first; time_step < loop.time_steps; ++time_step)");
+  out_.open(reverse() ? "for (int32_t time_step = loop.time_steps - 1; time_step >= loop.first; --time_step)"
+                      : "for (int32_t time_step = loop.first; time_step < loop.time_steps; ++time_step)");
   out_.line("const int32_t at = block_group.at(time_step);");
   size_t number = 0;
   for (Operation &op : body) {
@@ -347,11 +349,12 @@ void LoopEmitter::stage(size_t number) {
   kernel::FuncOp stage = loop_.stages[number];
   KernelEmitter emitter(model_, program_, arrays_, stage);
   std::string launch = launchNumber(emitter, uses_);
+  const std::string round = reverse() ? "loop.time_steps - 1 - time_step" : "time_step - loop.first";
   if (loop_.stages.size() > 1)
-    launch += " + (time_step - loop.first) * " + std::to_string(loop_.stages.size()) +
+    launch += " + (" + round + ") * " + std::to_string(loop_.stages.size()) +
               (number > 0 ? " + " + std::to_string(number) : "");
   else
-    launch += " + time_step - loop.first";
+    launch += " + " + round;
   std::string bounds = uses_(loop_.timeSteps[number]);
   out_.line("block_group.begins(" +
             commas({quoted(stage.getStageName()), "time_step", bounds + "[at]",

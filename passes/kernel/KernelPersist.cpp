@@ -117,9 +117,7 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
       if (!loop)
         continue;
       Block &body = loop->getRegion(0).front();
-      StringRef reason = loop->getParentOfType<kernel::GradientsOp>()
-                             ? "it is of the backward pass"
-                             : whyNot(body, loop.getCarrier(), names);
+      StringRef reason = whyNot(body, loop.getCarrier(), names);
       loop.setPersistent(reason.empty());
       if (!reason.empty()) {
         LDBG() << "the loop of @" << loop.getCarrier() << " is no launch: " << reason;

@@ -3,8 +3,10 @@
 // kernel-sync-elements: persistent kernels that can synchronise element by element instead of by barriers.
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -69,20 +71,54 @@ bool writesDisjoint(Operation *op) {
   return true;
 }
 
-/// Whether each number of a buffer is written once: by one store; or by several in stages over different
-/// rows, where each row is reserved for one of them, or arms share out the rows.
+/// Whether stores write different parts of the same rows: elements base + offset, each with an offset of its
+/// own. The last part ends where the row does, so none is longer than what there is from its offset on.
+bool arePieces(ArrayRef<Operation *> stores, kernel::BufferOp buffer) {
+  ArrayRef<int64_t> extents = dyn::extents(buffer.getType());
+  if (extents.size() != 1)
+    return false;
+  ValueRange first = cast<kernel::StoreOp>(stores[0]).getIndices();
+  Value base;
+  SmallVector<int64_t> offsets;
+  for (Operation *op : stores) {
+    auto store = dyn_cast<kernel::StoreOp>(op);
+    if (!store || store->getBlock() != stores[0]->getBlock() || store.getIndices()[0] != first[0])
+      return false;
+    Value index = store.getIndices()[1], own = index;
+    APInt offset(32, 0);
+    if (auto sum = index.getDefiningOp<arith::AddIOp>())
+      if (matchPattern(sum.getRhs(), m_ConstantInt(&offset)))
+        own = sum.getLhs();
+    if (base && own != base)
+      return false;
+    base = own;
+    offsets.push_back(offset.getSExtValue());
+  }
+  llvm::sort(offsets);
+  const int64_t longest = extents[0] - offsets.back();
+  for (size_t n = 1; n < offsets.size(); ++n)
+    if (offsets[n] - offsets[n - 1] < longest)
+      return false;
+  return true;
+}
+
+/// Whether each number of a buffer is written once: by one store, or in pieces; or by several in stages over
+/// different rows, where each row is reserved for one of them, or arms share out the rows.
 bool isWrittenOnce(kernel::BufferOp buffer, Launches &launches) {
   const auto &stores = launches.stores[buffer.getSymName()];
   const bool reserved = launches.names.lookup<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() ==
                         kernel::IndexSetKind::States;
   kernel::IndexSetOp first = launches.indexSet(stores.front().launch);
+  llvm::MapVector<Operation *, SmallVector<Operation *>> ofLaunches;
+  for (auto [launch, store] : stores)
+    ofLaunches[launch].push_back(store);
   llvm::SmallPtrSet<Operation *, 4> indexSets;
-  for (auto [launch, store] : stores) {
-    kernel::IndexSetOp indexSet = launches.indexSet(launch);
+  for (auto &[launch, own] : ofLaunches) {
+    kernel::IndexSetOp indexSet = launches.indexSet(cast<kernel::LaunchOp>(launch));
     const bool shared =
         indexSet.getKind() == kernel::IndexSetKind::Arm && indexSet.getParent() == first.getParent();
-    if (!writesDisjoint(store) || !indexSets.insert(indexSet).second ||
-        (stores.size() > 1 && !reserved && !shared))
+    if (!llvm::all_of(own, writesDisjoint) || (own.size() > 1 && !arePieces(own, buffer)) ||
+        !indexSets.insert(indexSet).second || (ofLaunches.size() > 1 && !reserved && !shared))
       return false;
   }
   return true;

@@ -294,20 +294,24 @@ public:
   /// To how many block groups the inputs of a sub-batch may be distributed whose loops have at most so many
   /// tiles. Before begin().
   int32_t block_groups(int32_t tiles) const;
-  /// Launches levels or steps first .. time_steps - 1 of a loop at once.
+  /// Launches levels or steps first .. time_steps - 1 of a loop at once; `reverse`: which goes from the last
+  /// one to the first.
   template <class Arrays, size_t kStages>
   void launch_loop(Run &run, Arrays &arrays, const DeviceStage<Arrays> *stages,
                    const StageOfLoop (&loop)[kStages], const BlockGroups &block_groups, int32_t first,
                    int32_t time_steps,
-                   void (*launch)(const Arrays &arrays, const PersistentLoop &loop, void *stream)) {
+                   void (*launch)(const Arrays &arrays, const PersistentLoop &loop, void *stream),
+                   bool reverse = false) {
     if (time_steps <= first || !status_.ok())
       return;
     for (const StageOfLoop &each : loop) {
       if (repeats_)
         break;
       count(run.stages[each.stage], stages[each.stage], each.begin[time_steps] - each.begin[first]);
-      for (int32_t time_step = first; run.log != nullptr && time_step < time_steps; ++time_step)
+      for (int32_t n = 0; run.log != nullptr && n < time_steps - first; ++n) {
+        const int32_t time_step = reverse ? time_steps - 1 - n : first + n;
         run.log->add(each.stage, each.begin[time_step + 1] - each.begin[time_step]);
+      }
     }
     arrays.errors = errors();
     const bool timed = run.timed && !repeats_;
