@@ -117,7 +117,9 @@ bool isWrittenOnce(kernel::BufferOp buffer, Launches &launches) {
     kernel::IndexSetOp indexSet = launches.indexSet(cast<kernel::LaunchOp>(launch));
     const bool shared =
         indexSet.getKind() == kernel::IndexSetKind::Arm && indexSet.getParent() == first.getParent();
-    if (!llvm::all_of(own, writesDisjoint) || (own.size() > 1 && !arePieces(own, buffer)) ||
+    // What is written for all rows of the buffer, zeros mostly, leaves none for others.
+    const bool all = ofLaunches.size() > 1 && indexSet.getSymName() == buffer.getIndexSet();
+    if (all || !llvm::all_of(own, writesDisjoint) || (own.size() > 1 && !arePieces(own, buffer)) ||
         !indexSets.insert(indexSet).second || (ofLaunches.size() > 1 && !reserved && !shared))
       return false;
   }
