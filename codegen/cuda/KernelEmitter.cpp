@@ -182,13 +182,11 @@ void KernelEmitter::emitRowsInOrder(kernel::BlocksOp op) {
     out_->line("const dbc::cuda::RowSlice " + slice + "(begin, end, " + work_ + ".item(), " + slices + ");");
     begin = slice + ".begin";
     end = slice + ".end";
-    const std::string ofSlices = uses_(this->ofSlices());
+    slices_ = slices;
+    // What outer products alone are added to is found where they are: not all addresses are there at once.
     for (const SliceSums &sums : sliceSums())
-      out_->line(arrayName(sums.array) + " = dbc::cuda::sums_of(" +
-                 commas({arraySource(sums.array),
-                         ofSlices + (sums.offset > 0 ? " + " + std::to_string(sums.offset) : ""),
-                         std::to_string(sums.ofSlice), work_ + ".item()", slices}) +
-                 ");");
+      if (storesOneByOne(sums.array))
+        out_->line(arrayName(sums.array) + " = " + sumsOfSlice(sums.array, arraySource(sums.array)) + ";");
   }
   if (tiles() > 1)
     out_->line("const int32_t tile_begin = " + work_ + ".tile();");
@@ -458,7 +456,26 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
   out_->line("dbc::cuda::multiply(" + commas(arguments) + ");");
 }
 
+bool KernelEmitter::storesOneByOne(StringRef array) {
+  bool found = false;
+  kernel::FuncOp(func_).walk([&](kernel::StoreOp store) { found |= store.getArray() == array; });
+  return found;
+}
+
+/// Where the slice in hand adds up what goes to an array, which lies at `base`.
+std::string KernelEmitter::sumsOfSlice(StringRef array, const std::string &base) {
+  const std::vector<SliceSums> all = sliceSums();
+  const SliceSums &sums = *llvm::find_if(all, [&](const SliceSums &each) { return each.array == array; });
+  return call("dbc::cuda::sums_of",
+              {base, uses_(ofSlices()) + (sums.offset > 0 ? " + " + std::to_string(sums.offset) : ""),
+               std::to_string(sums.ofSlice), work_ + ".item()", slices_})
+      .text;
+}
+
 void KernelEmitter::emitOuter(kernel::OuterOp op) {
+  auto into = [&](StringRef array) {
+    return slices() > 1 && !storesOneByOne(array) ? sumsOfSlice(array, arrayName(array)) : arrayName(array);
+  };
   const std::string tiles =
       op.getTiles().empty() ? "0, 1" : commas({use(op.getTiles()[0]).text, std::to_string(this->tiles())});
   std::vector<std::string> arguments = {use(op.getCount()).text, std::to_string(op.getHeight()), tiles};
@@ -471,10 +488,9 @@ void KernelEmitter::emitOuter(kernel::OuterOp op) {
   } else {
     addSum("sums over rows run in their order");
   }
-  arguments.insert(arguments.end(),
-                   {arrayName(op.getInto()), op.getBias() ? arrayName(*op.getBias()) : "nullptr",
-                    segment(op.getA(), op.getHeight(), op.getInstruction().has_value()),
-                    segment(op.getX(), op.getOutputs(), op.getInstruction().has_value())});
+  arguments.insert(arguments.end(), {into(op.getInto()), op.getBias() ? into(*op.getBias()) : "nullptr",
+                                     segment(op.getA(), op.getHeight(), op.getInstruction().has_value()),
+                                     segment(op.getX(), op.getOutputs(), op.getInstruction().has_value())});
   out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");
 }
 

@@ -79,6 +79,8 @@ private:
   void emitOfThreads(mlir::Operation *op) override;
   void emitWrite(const std::string &statement) override;
   void emitRowsInOrder(kernel::BlocksOp op);
+  bool storesOneByOne(llvm::StringRef array);
+  std::string sumsOfSlice(llvm::StringRef array, const std::string &base);
   void emitWarps(kernel::WarpsOp op);
   void emitLanes(kernel::LanesOp op);
   std::string segment(mlir::Value rows, int64_t length, bool onTensorCores = false);
@@ -97,7 +99,8 @@ private:
   const DeviceArrays &arrays_;
   const StageBlocks blocks_;
   DeviceArrays::Uses uses_;
-  std::string work_; ///< the variable that says which rows and which tile a block of threads has
+  std::string slices_; ///< the variable that says how many slices of the rows there are, where there are some
+  std::string work_;   ///< the variable that says which rows and which tile a block of threads has
   std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is
   std::vector<std::string> sums_; ///< how numbers are added up, in words
   /// Where a block may have several tiles at once: the first one and the one in hand; what begins the
