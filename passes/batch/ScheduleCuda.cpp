@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageSize.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
     int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
     if (const int64_t elements = size.product || stage.accumulates() ? 0 : elementsOf(stage); elements > 0)
-      rows = std::clamp(kElements / elements, kFewestRows, kOtherRows);
+      rows = std::clamp(int64_t(llvm::bit_floor(uint64_t(kElements / elements))), kFewestRows, kOtherRows);
     if (addsOuterProducts(stage))
       rows = kSummedRows;
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of at most " << most << ", "

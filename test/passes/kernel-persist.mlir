@@ -117,7 +117,7 @@ module @m {
       }
     }
   }
-  // Loops of the backward pass are launched stage by stage.
+  // Loops of the backward pass go the other way, and are launches as others are.
   kernel.program loss @differentiated [] [] -> f32 {
     kernel.index_set inputs @input ["input"]
     kernel.index_set batch @batch []
@@ -128,9 +128,10 @@ module @m {
     }
     kernel.run {
       // CHECK: kernel.gradients {
-      // CHECK-NEXT: kernel.steps @scan reverse {
+      // CHECK-NEXT: kernel.steps persistent @scan reverse {
       // CHECK-NEXT: kernel.launch @own
-      // CHECK-NEXT: } {not_persistent_reason = "it is of the backward pass"}
+      // CHECK-NEXT: kernel.block_group_barrier
+      // CHECK-NEXT: }
       kernel.gradients {
         kernel.steps @scan reverse {
           kernel.launch @own

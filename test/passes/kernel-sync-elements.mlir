@@ -183,4 +183,116 @@ module @m {
       }
     }
   }
+  // CHECK: kernel.program @pieces
+  kernel.program @pieces [] [] -> f32 {
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set states @states in @input []
+    kernel.index_set steps @scan in @input ["parent", "step", "after"] by_time_step
+    kernel.buffer @pieces over @scan : tensor<6xf32>
+    kernel.buffer @cleared over @states : f32
+    // Rows in three pieces, the last one as long as the others may be.
+    kernel.func stage @apart(%begin: i32, %end: i32) over @scan {
+      %zero = arith.constant 0 : i32
+      %two = arith.constant 2 : i32
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %all = arith.muli %count, %two : i32
+        kernel.threads %all {
+        ^bb0(%element: i32):
+          %i = arith.divsi %element, %two : i32
+          %j = arith.remsi %element, %two : i32
+          %row = arith.addi %first, %i : i32
+          %x = kernel.load @pieces[%i, %j] : f32
+          kernel.store %x, @pieces[%row, %j] : f32
+          %c0 = arith.constant 2 : i32
+          %at0 = arith.addi %j, %c0 : i32
+          kernel.store %x, @pieces[%row, %at0] : f32
+          %c1 = arith.constant 4 : i32
+          %at1 = arith.addi %j, %c1 : i32
+          kernel.store %x, @pieces[%row, %at1] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+    // What is cleared as a whole has no rows that are another stage's.
+    kernel.func stage @clear(%begin: i32, %end: i32) over @states {
+      %x = arith.constant 0.0 : f32
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        kernel.threads %count {
+        ^bb0(%n: i32):
+          %row = arith.addi %first, %n : i32
+          kernel.store %x, @cleared[%row] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+    kernel.func stage @adds(%begin: i32, %end: i32) over @scan {
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        kernel.threads %count {
+        ^bb0(%n: i32):
+          %row = arith.addi %first, %n : i32
+          %after = kernel.load @scan "after"[%row] : i32
+          %x = kernel.load @cleared[%row] : f32
+          kernel.store %x, @cleared[%after] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+    kernel.run {
+      kernel.launch @clear
+      // CHECK: kernel.steps persistent @scan syncs [@pieces] {
+      // CHECK-NEXT: kernel.launch @apart
+      kernel.steps persistent @scan {
+        kernel.launch @apart
+      }
+      // CHECK: kernel.launch @adds
+      // CHECK-NEXT: } {barrier_reason = "an element may be written twice"}
+      kernel.steps persistent @scan {
+        kernel.launch @adds
+      }
+    }
+  }
+  // Pieces of which two may have elements in common.
+  // CHECK: kernel.program @close
+  kernel.program @close [] [] -> f32 {
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set steps @scan in @input ["parent", "step", "after"] by_time_step
+    kernel.buffer @pieces over @scan : tensor<6xf32>
+    kernel.func stage @close(%begin: i32, %end: i32) over @scan {
+      %zero = arith.constant 0 : i32
+      %two = arith.constant 2 : i32
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %all = arith.muli %count, %two : i32
+        kernel.threads %all {
+        ^bb0(%element: i32):
+          %i = arith.divsi %element, %two : i32
+          %j = arith.remsi %element, %two : i32
+          %row = arith.addi %first, %i : i32
+          %x = kernel.load @pieces[%i, %j] : f32
+          kernel.store %x, @pieces[%row, %j] : f32
+          %c0 = arith.constant 1 : i32
+          %at0 = arith.addi %j, %c0 : i32
+          kernel.store %x, @pieces[%row, %at0] : f32
+          %c1 = arith.constant 4 : i32
+          %at1 = arith.addi %j, %c1 : i32
+          kernel.store %x, @pieces[%row, %at1] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+    kernel.run {
+      // CHECK: kernel.launch @close
+      // CHECK-NEXT: } {barrier_reason = "an element may be written twice"}
+      kernel.steps persistent @scan {
+        kernel.launch @close
+      }
+    }
+  }
 }

@@ -13,6 +13,8 @@ module @m {
     batch.list_relation @own_list : @input -> @input by "first", "length" stride 1
     batch.buffer @x over @input : tensor<32xf32>
     batch.buffer @y over @input : tensor<31xf32>
+    batch.buffer @z over @input : tensor<200xf32>
+    batch.buffer @of_z over @input : tensor<200xf32>
     batch.buffer @of_x over @input : f32
     batch.buffer @of_y over @input : f32
     batch.buffer @of_list over @input : f32
@@ -39,6 +41,19 @@ module @m {
       %i = dyn.reduce argmax %x : tensor<32xf32> -> i32
       %s = arith.sitofp %i : i32 to f32
       batch.write %s, @of_y : f32
+    }
+    // Of a stage that computes element by element a block has two for each thread, or so.
+    // ROWS: batch.stage @wide over @input schedule <rows = 2, grain = 1>
+    batch.stage @wide over @input {
+      %z = batch.read @z : tensor<200xf32>
+      %t = math.tanh %z : tensor<200xf32>
+      batch.write %t, @of_z : tensor<200xf32>
+    }
+    // ROWS: batch.stage @narrow over @input schedule <rows = 16, grain = 1>
+    batch.stage @narrow over @input {
+      %y = batch.read @y : tensor<31xf32>
+      %t = math.tanh %y : tensor<31xf32>
+      batch.write %t, @y : tensor<31xf32>
     }
   }
 }
