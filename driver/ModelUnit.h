@@ -27,10 +27,10 @@ struct ModelOptions {
   bool f64 = false;                    ///< --real f64
   bool bf16 = false;                   ///< --weights bf16
   bool device = false;                 ///< --target: kernels for a GPU too
-  bool stagesOfDevice = false;         ///< without kernels for one: its stages, which are compared with these
-  std::string target = "cpu";          ///< --target: cpu, cuda, cpu,cuda or cuda-on-cpu
-  bool tf32 = false;                   ///< --gpu-math tf32
-  std::string gpuBlas = "never";       ///< --gpu-blas: never, auto or always
+  bool stagesOfDevice = false;   ///< those that a device has, so that profiles and predictions have one list
+  std::string target = "cpu";    ///< --target: cpu, cuda, cpu,cuda or cuda-on-cpu
+  bool tf32 = false;             ///< --gpu-math tf32
+  std::string gpuBlas = "never"; ///< --gpu-blas: never, auto or always
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool train = false;                  ///< --mode train: losses with their gradients
   std::vector<std::string> gradients;  ///< --gradient: fields and arguments, or `all`

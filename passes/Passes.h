@@ -37,14 +37,14 @@ struct PipelineOptions {
   /// Elements that all tables which batch-fold-tables makes together may have; 0: none are made.
   int64_t tableElements = BatchFoldTablesOptions().elements;
   Target target = Target::Cpu;
-  bool train = false;      ///< losses are compiled with their gradients
+  bool train = false; ///< losses are compiled with their gradients
   /// With `train`: the fields and arguments that get gradients too, as `Tree.x` and `nll.y`.
   llvm::SmallVector<std::string> gradientsOf = {};
   Recompute recompute = Recompute::None; ///< with `train`
-  int64_t realBytes = 4;   ///< of a number of the emitter's type
-  bool tf32 = false;       ///< Target::Cuda: products cut their operands to tf32
-  Blas blas = Blas::Never; ///< of both targets: a CPU has the same stages
-  bool device = false;     ///< the model is compiled for a device, too: a CPU has the same stages
+  int64_t realBytes = 4;                 ///< of a number of the emitter's type
+  bool tf32 = false;                     ///< Target::Cuda: products cut their operands to tf32
+  Blas blas = Blas::Never;               ///< of both targets: a CPU has the same stages
+  bool device = false; ///< compiled for a device, too: a CPU has the same stages in training
 };
 
 /// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.

@@ -529,7 +529,8 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
     their order. Sums over a batch, of `batch.accumulate` and of what looks up a row of a table, take rows in the order of the
     inputs: where rows lie by level, or a `while` has ended some, an index set of kind `by_input` is made for them. Afterwards no
     operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs. With `epilogues` a product does
-    what is done with its results, if that is relu for other products or a write alone: on a CPU. With `by_element` sums over
+    what is done with its results, if that is relu for other products or a write alone: on a CPU. A stage that does nothing but
+    make rows of buffers 0, outside of loops, says so (`clears`). With `by_element` sums over
     lists that only elementwise code wants are parts of its expressions, and joins that are only written are written piece by
     piece, so that neither needs scratch; and sums of outer products have square tiles: on a GPU, where an element is a thread's.
   }];

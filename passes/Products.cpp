@@ -28,6 +28,22 @@ Value cloneWeights(OpBuilder &b, Value weights) {
   return b.clone(*op, mapping)->getResult(0);
 }
 
+static bool isStored(Operation *user) { return isa<batch::WriteOp, batch::ScatterOp>(user); }
+
+bool isSummedByElement(Operation *op) {
+  auto sum = dyn_cast<batch::SegmentOp>(op);
+  return sum && !op->use_empty() && !sum.getCount() && !sum.getWhen() &&
+         !dyn::extents(sum.getType()).empty() && dyn::scalar(sum.getType()).isF32() &&
+         (sum.getKind() == batch::ReduceKind::Sum || sum.getKind() == batch::ReduceKind::Mean) &&
+         llvm::all_of(op->getUsers(),
+                      [&](Operation *user) { return isStored(user) || isElementwise(user, sum.getType()); });
+}
+
+bool isJoinedByElement(Operation *op) {
+  return isa<tensor::ConcatOp>(op) && !op->use_empty() && !isWeights(op->getResult(0)) &&
+         llvm::all_of(op->getUsers(), isStored);
+}
+
 void eraseUnused(Value value) {
   llvm::SetVector<Operation *> unused;
   if (Operation *op = value.getDefiningOp())

@@ -58,6 +58,12 @@ inline std::optional<MatVec> matVec(mlir::linalg::ContractOp op) {
   return std::nullopt;
 }
 
+/// Whether a sum or mean of a list's vectors is wanted by elementwise code alone, or by writes, so that a
+/// GPU's thread adds up its own element; and whether a join of rows is written and nothing else, piece by
+/// piece.
+bool isSummedByElement(mlir::Operation *op);
+bool isJoinedByElement(mlir::Operation *op);
+
 /// Erases what computes a value that nothing uses, and what was computed for it alone.
 void eraseUnused(mlir::Value value);
 

@@ -13,9 +13,9 @@ from results import Results, measure_error, table
 
 ERROR, SPREAD = 1e-4, 0.02  # of results, and of how far they are from each other
 TRAINED_ERROR = 1e-3  # of gradients, and of weights after the steps
-LEAST_ERRORS = 4  # or so many times what an error in the last bit of the first weights makes of them
 REPEATS, REPEATS_ON_CPU = 1000, 3
-STEPS, STEPS_ON_CPU = 200, 6
+# Behind some 100 steps of Adam gradients of a few inputs are rounding, and weights go where that leads, on the CPU too.
+STEPS, STEPS_ON_CPU = 50, 6
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SECONDS = 0.4  # of a path of a case
 MOST_SECONDS = 120  # of a program
@@ -158,11 +158,8 @@ class Correctness(Phase):
         row = self.call([self.program("train-" + training["model"]), training["loss"],
                          self.path("checks", training["model"] + ".jsonl"), str(STEPS_ON_CPU if self.on_cpu else STEPS)],
                         fine=(0, 3))
-        wrong = [] if row["max_error"] <= TRAINED_ERROR else [f"error {row['max_error']:.2g} of gradients"]
-        # Steps of Adam carry the last bit of the first weights that far.
-        most = max(TRAINED_ERROR, LEAST_ERRORS * row.get("least_error", 0))
-        if "weights_error" in row and not row["weights_error"] <= most:
-            wrong.append(f"error {row['weights_error']:.2g} of weights")
+        wrong = [f"error {row[of]:.2g} of {what}" for of, what in (("max_error", "gradients"), ("weights_error", "weights"))
+                 if of in row and not row[of] <= TRAINED_ERROR]
         return self.judged(row, wrong)
 
     @staticmethod
@@ -221,11 +218,10 @@ class Correctness(Phase):
             rows.append([name, compared, f"{row['max_error']:.1e}" if "max_error" in row else "", row.get("repeats", ""),
                          ("FAILED " + row["failed"][:60]) if row.get("failed") else "skipped" if row.get("skipped") else "fine"])
         print(table(rows, ["case", "compared", "error", "repeats", "outcome"]))
-        trained = [[name, row["steps"], f"{row['weights_error']:.1e}", f"{row['least_error']:.1e}", f"{row['step_us']:.0f}",
-                    f"{row['cpu_step_us']:.0f}"]
+        trained = [[name, row["steps"], f"{row['weights_error']:.1e}", f"{row['step_us']:.0f}", f"{row['cpu_step_us']:.0f}"]
                    for name, row in self.results.done.items() if "steps" in row]
         if trained:
-            print(table(trained, ["training", "steps", "error of weights", "of a bit", "us a step", "on the CPU"]))
+            print(table(trained, ["training", "steps", "error of weights", "us a step", "on the CPU"]))
         if constants:
             print(table([[name, f"{value:.4g}"] for name, value in constants.items()], ["constant", "measured"]))
 

@@ -3,7 +3,7 @@ node, autograd, plain SGD, of the table of words only the rows that there are.
 
 usage: torch_training.py WEIGHTS INPUTS BATCH SECONDS HIDDEN
 
-WEIGHTS is the folder that the program `weights-training` wrote. Prints one line of JSON. Part of dbc, under Apache-2.0 WITH
+WEIGHTS is the folder that the program `weights-MODEL` wrote. Prints one line of JSON. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE.
 """
 import json

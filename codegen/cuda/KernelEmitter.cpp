@@ -389,7 +389,9 @@ std::string KernelEmitter::segment(Value value, int64_t length, bool onTensorCor
   if (op.getArray() && isSynced(*op.getArray()))
     arguments.push_back("block_group");
   std::string text = call(aligned ? "dbc::cuda::aligned_segment" : "dbc::cuda::segment", arguments).text;
-  return hasLargeM() && op.getLocal() ? call("dbc::cuda::shared_segment", {text}).text : text;
+  auto local = op.getLocal() ? op.getLocal().getDefiningOp<kernel::LocalOp>() : kernel::LocalOp();
+  const bool shared = local && local.getMemory() == kernel::Memory::Shared;
+  return (hasLargeM() || sums()) && shared ? call("dbc::cuda::shared_segment", {text}).text : text;
 }
 
 /// "1 slice", "8 slices".

@@ -295,7 +295,7 @@ def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, Mem
   let description = [{
     With `index` it is added to row `index` of the buffer's first axis. With `outer` the outer product of two vectors is added: to
     element (i, j) value[i] * outer[j], where neither vector is all zeros. A stage that accumulates does nothing else, stands in
-    no loop, and one thread adds to an element. Of an input the rows are added in the order of its nodes, of a node in their own.
+    no loop, and one thread adds to an element; on a GPU to that of a slice of the rows. Of an input the rows are added in the order of its nodes, of a node in their own.
   }];
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, Optional<I32>:$index, Optional<Batch_Number>:$outer);
   let assemblyFormat = "$value (`outer` $outer^ `:` type($outer))? `,` $buffer (`[` $index^ `]`)? attr-dict `:` type($value)";

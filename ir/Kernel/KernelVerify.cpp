@@ -437,6 +437,12 @@ LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<IndexSetOp> indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
   if (failed(indexSet))
     return failure();
+  if (ArrayAttr clears = getClearsAttr())
+    for (auto array : clears.getAsRange<FlatSymbolRefAttr>())
+      if (failed(lookUp<BufferOp>(*this, array, "buffer over its index set", symbols, [&](BufferOp buffer) {
+            return buffer.getIndexSet() == *getIndexSet() && !buffer.getLive();
+          })))
+        return failure();
   if (getSlices() || getOfSlicesAttr() || getSummedAttr()) {
     if (!getSums() || !getSlices() || !getOfSlicesAttr() || !getSummedAttr())
       return emitOpError("is cut into slices of rows, but not as a sum over them is");

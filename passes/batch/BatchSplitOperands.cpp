@@ -40,6 +40,11 @@ SmallVector<Value> segmentsOf(Value x) {
   return {x};
 }
 
+/// Whether a product reads all that it multiplies where it is.
+bool readsInMemory(linalg::ContractOp product) {
+  return llvm::all_of(segmentsOf(matVec(product)->x), isInMemory);
+}
+
 /// The stage's products with a matrix of so many outputs, of which each multiplies one vector.
 llvm::SetVector<Operation *> productsOf(batch::StageOp stage, int64_t outputs) {
   llvm::SetVector<Operation *> found;
@@ -49,11 +54,6 @@ llvm::SetVector<Operation *> productsOf(batch::StageOp stage, int64_t outputs) {
       found.insert(product);
   return found;
 }
-
-/// Gives each product a join of its own, and has what else a join is written for in a stage of its own:
-/// behind the loop where that need not be in it. Gives how many stages that made.
-unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
-                   const llvm::SetVector<Operation *> &products);
 
 /// A product is of a later phase than what it multiplies, unless that lies in memory. All else is done as
 /// late as it may.
@@ -80,6 +80,9 @@ private:
   bool isReadAgain(Operation *op) const override {
     if (isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)))
       return llvm::all_of(op->getOperands(), isInMemory);
+    if (auto gather = dyn_cast<dyn::GatherOp>(op)) // of a parameter, by a number that is there
+      return gather.getTensor().getDefiningOp<dyn::GetOp>() && gather.getIndex().getDefiningOp() &&
+             StageCut::isReadAgain(gather.getIndex().getDefiningOp());
     return StageCut::isReadAgain(op);
   }
 
@@ -91,8 +94,8 @@ private:
         if (Operation *from = operand.getDefiningOp(); from && from->getBlock() == &body)
           phase = std::max(phase, phases_.lookup(from));
       if (products_.contains(&op))
-        if (Value x = matVec(cast<linalg::ContractOp>(op))->x; !llvm::all_of(segmentsOf(x), isInMemory))
-          phase = std::max(phase, phases_.lookup(x.getDefiningOp()) + 1);
+        if (auto product = cast<linalg::ContractOp>(op); !readsInMemory(product))
+          phase = std::max(phase, phases_.lookup(matVec(product)->x.getDefiningOp()) + 1);
       phases_[&op] = phase;
       last_ = std::max(last_, phase);
     }
@@ -104,15 +107,17 @@ private:
     const int phase = phases_.lookup(user);
     if (!products_.contains(user))
       return phase;
-    Value x = matVec(cast<linalg::ContractOp>(user))->x;
-    return x.getDefiningOp() == op && !isReadAgain(op) ? phase - 1 : phase;
+    auto product = cast<linalg::ContractOp>(user);
+    return matVec(product)->x.getDefiningOp() == op && !readsInMemory(product) ? phase - 1 : phase;
   }
 
   const llvm::SetVector<Operation *> &products_;
 };
 
-unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
-                   const llvm::SetVector<Operation *> &products) {
+/// Gives each product a join of its own, and has what else a join is written for in a stage of its own:
+/// behind the loop where that need not be in it. Gives how many stages that made.
+static unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+                          const llvm::SetVector<Operation *> &products) {
   unsigned made = 0;
   Operation *loop = isa<batch::LoopOpInterface>(stage->getParentOp()) ? stage->getParentOp() : nullptr;
   for (Operation *product : products) {
@@ -137,9 +142,7 @@ unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringS
           return write.getBuffer() == access.getArray();
         });
       });
-    std::string name = (stage.getName() + ".operands").str();
-    for (int n = 1; !names.insert(name).second; ++n)
-      name = (stage.getName() + ".operands." + std::to_string(n)).str();
+    const std::string name = freshName(names, (stage.getName() + ".kept").str());
     b.setInsertionPointAfter(loop && !inLoop ? loop : stage);
     auto own = batch::StageOp::create(b, stage.getLoc(), name, stage.getIndexSet(), stage.getRole());
     own.setWhenAttr(stage.getWhenAttr());

@@ -71,11 +71,7 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     int64_t most = 0;
     for (Operation &op : stage.getBody().front()) {
       auto row = dyn_cast<dyn::RowOpInterface>(op);
-      auto segment = dyn_cast<batch::SegmentOp>(op);
-      const bool sums =
-          segment && !segment.getCount() &&
-          (segment.getKind() == batch::ReduceKind::Sum || segment.getKind() == batch::ReduceKind::Mean);
-      if (row && row.getRowKind() >= dyn::RowKind::Join && !sums && !isa<tensor::ConcatOp>(op))
+      if (row && row.getRowKind() >= dyn::RowKind::Join && !isSummedByElement(&op) && !isJoinedByElement(&op))
         return 0;
       for (Value value : op.getResults())
         if (auto tensor = dyn_cast<RankedTensorType>(value.getType()); tensor && !isWeights(value))
@@ -95,9 +91,9 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     StageSize size = sizeOf(stage, realBytes);
     int64_t channels = channelsOf(size);
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
-    int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
     if (const int64_t elements = size.product || stage.accumulates() ? 0 : elementsOf(stage); elements > 0)
-      rows = std::clamp(int64_t(llvm::bit_floor(uint64_t(kElements / elements))), kFewestRows, kOtherRows);
+      most = std::clamp(int64_t(llvm::bit_floor(uint64_t(kElements / elements))), kFewestRows, most);
+    int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
     if (addsOuterProducts(stage))
       rows = kSummedRows;
     LDBG() << "@" << stage.getName() << ": " << rows << " rows of at most " << most << ", "

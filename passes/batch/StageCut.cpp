@@ -34,6 +34,13 @@ bool StageCut::isReadAgain(Operation *op) const {
          });
 }
 
+std::string freshName(llvm::StringSet<> &names, const std::string &base) {
+  std::string name = base;
+  for (int n = 1; !names.insert(name).second; ++n)
+    name = base + "." + std::to_string(n);
+  return name;
+}
+
 void StageCut::delay(llvm::function_ref<bool(Operation *)> isProduct) {
   for (Operation &op : llvm::reverse(stage_.getBody().front())) {
     if (op.use_empty() || isProduct(&op))
@@ -58,10 +65,7 @@ void StageCut::finish() {
 }
 
 std::string StageCut::fresh(StringRef what) {
-  std::string base = (stage_.getName() + "." + what).str(), name = base;
-  for (int n = 1; !names_.insert(name).second; ++n)
-    name = base + "." + std::to_string(n);
-  return name;
+  return freshName(names_, (stage_.getName() + "." + what).str());
 }
 
 batch::StageOp StageCut::makeStage(StringRef what, Location loc) {
@@ -74,6 +78,7 @@ batch::StageOp StageCut::makeStage(StringRef what, Location loc) {
 }
 
 void StageCut::put(Operation *op, Substage &substage) {
+  assert(phases_.lookup(op) >= 0 && "nothing is needed before the first phase");
   for (Value operand : op->getOperands())
     (void)in(substage, operand);
   b_.setInsertionPointToEnd(&substage.stage.getBody().front());

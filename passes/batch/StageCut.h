@@ -13,6 +13,9 @@ namespace dbc::passes {
 /// The names of a program's symbols and stages.
 llvm::StringSet<> namesOf(batch::ProgramOp program);
 
+/// `base`, or with a number behind it, so that it is none of `names`; it is then.
+std::string freshName(llvm::StringSet<> &names, const std::string &base);
+
 /// A stage that becomes several, its substages: each has the operations of a phase, the last one the stage's
 /// name. What another phase computes comes through a buffer: the one that it is written to, or a new one.
 class StageCut {

@@ -12,7 +12,7 @@ namespace dbc::passes {
 struct TiledProduct : Gates {
   int64_t inputs;
 };
-/// Rows whose outer products are added up at once: as many inputs of a product.
+/// Rows whose outer products a CPU adds up at once: as many inputs of a product.
 constexpr int64_t kRowsOfOuter = 128;
 
 struct StageSize {

@@ -40,8 +40,8 @@ bool isPlain(mlir::Operation *op);
 /// Whether an operation, or one that is in it, may fail an input.
 bool fails(mlir::Operation *op);
 
-/// Whether a binder goes through 0..minimum(1, n): one element at most, for "if there is any". dyn-hoist makes
-/// such maps of what may fail.
+/// Whether a binder goes through 0..minimum(1, n): one element at most, for "if there is any". dyn-hoist
+/// makes such maps of what may fail.
 bool isOnceAtMost(mlir::Operation *binder);
 
 /// How many elements a tensor has, 1 of a number; 0 of a list, of which nothing is known.

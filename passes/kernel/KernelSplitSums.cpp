@@ -20,7 +20,8 @@ namespace dbc::passes {
 
 namespace {
 
-/// Blocks of threads that a stage is to have: two on each processor of the largest GPUs.
+/// Blocks of threads that a stage is to have: two on each processor of an H100. Bits depend on it, so it is
+/// not the GPU's own number.
 constexpr int64_t kBlocks = 264;
 /// Slices of rows, whose sums a thread adds up one after the other.
 constexpr int64_t kMostSlices = 64;
@@ -102,8 +103,10 @@ private:
     if (inner.size() != 1 || inner.front().getNumResults() != 0)
       return {};
     BlockArgument j = inner.front().getBody().getArgument(0);
-    APInt high;
-    if (!matchPattern(inner.front().getHigh(), m_ConstantInt(&high)) || high != uint64_t(outer.getHeight()))
+    APInt low, high;
+    if (!matchPattern(inner.front().getLow(), m_ConstantInt(&low)) || low != 0 ||
+        !matchPattern(inner.front().getHigh(), m_ConstantInt(&high)) || high != uint64_t(outer.getHeight()) ||
+        !matchPattern(loop.getLow(), m_ConstantInt(&low)) || low != 0)
       return {};
     kernel::StoreOp store;
     for (Operation &op : inner.front().getBody().front().without_terminator()) {
@@ -152,10 +155,24 @@ private:
     });
   }
 
+  /// Whether all that is stored is added to what was there.
+  bool addsAlone() {
+    bool all = true;
+    func.walk([&](kernel::StoreOp store) {
+      auto sum = store.getValue().getDefiningOp<arith::AddFOp>();
+      all &= sum && llvm::any_of(sum->getOperands(), [&](Value operand) {
+               auto before = operand.getDefiningOp<kernel::LoadOp>();
+               return before && !before.getIndexArray() && before.getArrayAttr() == store.getArrayAttr() &&
+                      before.getIndices() == store.getIndices();
+             });
+    });
+    return all;
+  }
+
   /// As many slices of rows as make enough blocks of threads: each has sums of its own in memory.
   void slice() {
     llvm::SetVector<Attribute> arrays;
-    if (!findArrays(arrays) || arrays.empty())
+    if (!findArrays(arrays) || arrays.empty() || !addsAlone())
       return;
     int64_t numbers = 0;
     for (Attribute array : arrays)
@@ -172,7 +189,7 @@ private:
       name = (func.getStageName() + ".slices." + std::to_string(n)).str();
     auto type = RankedTensorType::get({slices, numbers}, b.getF32Type());
     auto buffer = kernel::BufferOp::create(b, func.getLoc(), name, like.getIndexSet(), type,
-                                           /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+                                           b.getI32IntegerAttr(storage()), /*live=*/IntegerAttr());
     func.setSlices(slices);
     func.setOfSlicesAttr(FlatSymbolRefAttr::get(buffer.getSymNameAttr()));
     func.setSummedAttr(b.getArrayAttr(arrays.getArrayRef()));
@@ -180,6 +197,20 @@ private:
     ++slicedStages;
   }
 
+  /// That of all stages' slices: each are used behind their stage and not again.
+  int32_t storage() {
+    uint32_t next = 0;
+    for (auto buffer : program.getOps<kernel::BufferOp>()) {
+      const bool ofSlices = llvm::any_of(program.getOps<kernel::FuncOp>(), [&](kernel::FuncOp other) {
+        return other.getOfSlices() == buffer.getSymName();
+      });
+      if (ofSlices)
+        return static_cast<int32_t>(*buffer.getStorage());
+      if (buffer.getStorage())
+        next = std::max(next, *buffer.getStorage() + 1);
+    }
+    return static_cast<int32_t>(next);
+  }
   static int64_t numbersOf(kernel::BufferOp buffer) {
     return llvm::product_of(dyn::extents(buffer.getType()));
   }

@@ -287,7 +287,8 @@ struct Lowering {
             StageToKernel(stage, func, indexSet, order, *relations, packed.symbols(), packed, forms).run()))
       return failure();
     kernel::dropUnreadLocals(func);
-    if (!order && !active)
+    // A stage of a persistent kernel has a function of its own.
+    if (!order && !active && !isa<batch::LoopOpInterface>(stage->getParentOp()))
       setClears(func, stage);
     ++loweredStages;
     return success();

@@ -92,27 +92,21 @@ RowWriter::List RowWriter::list(batch::SegmentOp op) {
 }
 
 RowWriter::List RowWriter::listOfRow(batch::SegmentOp op) {
-  if (op.getAt()) // before what is loaded where that is known
+  if (op.getAt()) // stands before what is loaded by it
     (void)index(relations.lookup<batch::RelationOp>(*op.getAt()).getIndexArray());
   Attribute at = op.getAtAttr() ? Attribute(op.getAtAttr()) : b.getUnitAttr();
   auto [known, isNew] = lists.try_emplace(b.getArrayAttr({op.getListAttr(), at}));
   if (isNew) {
     OpBuilder::InsertionGuard guard(b);
-    Operation *last = row_.getDefiningOp();
-    Block *block = last ? last->getBlock() : cast<BlockArgument>(row_).getOwner();
-    Operation *behind = last;
-    // Behind what is loaded of the row.
-    for (Operation *each = last ? last->getNextNode() : &block->front();
-         each && isa<kernel::LoadOp, arith::AddIOp, arith::SubIOp, arith::ConstantOp>(each);
-         each = each->getNextNode())
-      behind = each;
-    if (behind)
-      b.setInsertionPointAfter(behind);
-    else
-      b.setInsertionPointToStart(block);
+    Operation *behind = row_.getDefiningOp();
+    assert(behind && "a block has several rows");
+    while (isa<kernel::LoadOp, arith::AddIOp, arith::SubIOp, arith::ConstantOp>(behind->getNextNode()))
+      behind = behind->getNextNode(); // what else is loaded of the row
+    b.setInsertionPointAfter(behind);
     known->second = list(op);
+    // The emitter makes a variable of what has a name: it is known before the loops that wait for it.
     if (auto length = known->second.length.getDefiningOp<arith::SubIOp>())
-      length->setLoc(named("length")); // so that it is known before the loops, which wait for it
+      length->setLoc(named("length"));
   }
   return known->second;
 }

@@ -26,7 +26,8 @@ Value StageExpressions::element(Value value, ValueRange at, bool cached) {
   return scalar;
 }
 
-void StageExpressions::begin(ValueRange at) {
+void StageExpressions::begin(ValueRange at, ArrayRef<batch::SegmentOp> sums) {
+  wanted.assign(sums.begin(), sums.end());
   cache.clear();
   cacheAt.assign(at.begin(), at.end());
   caching = true;
@@ -185,23 +186,23 @@ Value StageExpressions::loaded(Operation *op, Value value, ValueRange at) {
   return {};
 }
 
-/// An element of the sum, or the mean, of a list's rows, in their order; with those of all sums over the list
-/// whose elements are wanted beside each other.
+/// An element of the sum, or the mean, of a list's rows, in their order; with those of the other sums over
+/// the list that the loop body wants.
 Value StageExpressions::summed(batch::SegmentOp op, ValueRange at) {
-  Location at_ = op.getLoc();
+  Location where = op.getLoc();
   const bool here = caching && llvm::equal(cacheAt, at);
   SmallVector<batch::SegmentOp> alike{op};
   if (here)
-    for (auto other : op->getBlock()->getOps<batch::SegmentOp>())
-      if (other != op && plan.isByElement(other) && other.getList() == op.getList() &&
-          other.getAtAttr() == op.getAtAttr() && other.getViaAttr() == op.getViaAttr() &&
+    for (batch::SegmentOp other : wanted)
+      if (other != op && other.getList() == op.getList() && other.getAtAttr() == op.getAtAttr() &&
+          other.getViaAttr() == op.getViaAttr() &&
           dyn::extents(other.getType()) == dyn::extents(op.getType()) && !cache.contains(other))
         alike.push_back(other);
   auto [first, length] = w.listOfRow(op);
   SmallVector<Reduction> folds;
   SmallVector<Value> start;
   for (batch::SegmentOp sum : alike) {
-    folds.emplace_back(b, at_, static_cast<dyn::ReduceKind>(sum.getKind()), w.elementTypeOf(sum.getArray()),
+    folds.emplace_back(b, where, static_cast<dyn::ReduceKind>(sum.getKind()), w.elementTypeOf(sum.getArray()),
                        Reduction::AddInts());
     start.push_back(folds.back().start());
   }
@@ -210,7 +211,7 @@ Value StageExpressions::summed(batch::SegmentOp op, ValueRange at) {
     for (auto [sum, fold, before] : llvm::zip(alike, folds, soFar)) {
       SmallVector<Value> indices{w.rowOfList(sum, first, k)};
       llvm::append_range(indices, at);
-      next.push_back(fold.next(before, kernel::LoadOp::create(b, at_, w.elementTypeOf(sum.getArray()),
+      next.push_back(fold.next(before, kernel::LoadOp::create(b, where, w.elementTypeOf(sum.getArray()),
                                                               sum.getArray(), StringAttr(), indices)));
     }
     return next;
@@ -218,7 +219,7 @@ Value StageExpressions::summed(batch::SegmentOp op, ValueRange at) {
   SmallVector<Value> sums = w.counted(0, length, "e", start, add);
   for (auto [sum, fold, whole] : llvm::zip(alike, folds, sums)) {
     whole = fold.finish(whole, [&, length = length] {
-      return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult();
+      return arith::SIToFPOp::create(b, where, b.getF32Type(), length).getResult();
     });
     if (here)
       cache[sum] = whole;

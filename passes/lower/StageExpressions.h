@@ -13,8 +13,9 @@ public:
 
   /// Read from scratch where the value is materialised. Is remembered if `cached`, between `begin` and `end`.
   mlir::Value element(mlir::Value value, mlir::ValueRange at, bool cached = true);
-  /// Elements at these indices are written once until `end`, for all expressions of one loop body.
-  void begin(mlir::ValueRange at);
+  /// Elements at these indices are written once until `end`, for all expressions of one loop body, which
+  /// wants those of these sums over lists.
+  void begin(mlir::ValueRange at, llvm::ArrayRef<batch::SegmentOp> sums = {});
   void end();
   /// The element of a materialised value, computed and not read.
   mlir::Value computed(mlir::Value value, mlir::ValueRange at);
@@ -39,6 +40,7 @@ private:
   mlir::Location loc;
   StageLocals &locals;
   bool caching = false;
+  llvm::SmallVector<batch::SegmentOp> wanted;     ///< sums
   llvm::DenseMap<mlir::Value, mlir::Value> cache; ///< scalars at `cacheAt`
   llvm::SmallVector<mlir::Value, 4> cacheAt;
   bool failed = false;

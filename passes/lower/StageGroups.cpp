@@ -27,7 +27,7 @@ void StageGroups::write(Group group) {
 }
 
 void StageGroups::writeElements(Group group, ValueRange at) {
-  expressions.begin(at);
+  expressions.begin(at, plan.sumsOf(group));
   // In the order of the program, so that what one needs of another is there.
   for (auto &action : plan.actions()) {
     if (!llvm::is_contained(group, action.get()))

@@ -176,23 +176,33 @@ SmallVector<int64_t> StagePlan::shapeOf(const Action &action) const {
 
 //===-- By element --------------------------------------------------------------------------------------===//
 
-/// Sums of vectors of which elements are wanted one by one, and joins that are written and nothing else.
 void StagePlan::findByElement() {
-  auto isStored = [](Operation *user) { return isa<batch::WriteOp, batch::ScatterOp>(user); };
-  for (Operation &op : body) {
-    if (op.use_empty())
-      continue;
-    auto sum = dyn_cast<batch::SegmentOp>(op);
-    const bool sums = sum && !sum.getCount() && !sum.getWhen() && !dyn::extents(sum.getType()).empty() &&
-                      (sum.getKind() == batch::ReduceKind::Sum || sum.getKind() == batch::ReduceKind::Mean) &&
-                      dyn::scalar(sum.getType()).isF32() && llvm::all_of(op.getUsers(), [&](Operation *user) {
-                        return isStored(user) || isElementwise(user, sum.getType());
-                      });
-    const bool joins =
-        isa<tensor::ConcatOp>(op) && !isWeights(op.getResult(0)) && llvm::all_of(op.getUsers(), isStored);
-    if (sums || joins)
+  for (Operation &op : body)
+    if (isSummedByElement(&op) || isJoinedByElement(&op))
       byElement.insert(&op);
+}
+
+SmallVector<batch::SegmentOp> StagePlan::sumsOf(ArrayRef<const Action *> group) const {
+  llvm::SetVector<Operation *> sums;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<std::pair<Value, bool>> open; // a value, and whether it is computed and not read
+  for (const Action *action : group)
+    if (!isTiled(*action))
+      open.push_back({action->value, !isMaterialised(action->value) || computes(*action)});
+  while (!open.empty()) {
+    auto [value, computed] = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if ((isMaterialised(value) && !computed) || op->getBlock() != &body || !seen.insert(op).second)
+      continue;
+    if (auto sum = dyn_cast<batch::SegmentOp>(op); sum && byElement.contains(op))
+      sums.insert(op);
+    for (Value operand : op->getOperands())
+      open.push_back({operand, false});
   }
+  SmallVector<batch::SegmentOp> found;
+  for (Operation *op : llvm::reverse(sums))
+    found.push_back(cast<batch::SegmentOp>(op));
+  return found;
 }
 
 //===-- What is materialised ----------------------------------------------------------------------------===//

@@ -48,15 +48,15 @@ public:
 
   /// Whether an op has a loop structure of its own.
   bool isSpecial(mlir::Operation *op) const;
-  /// Whether a sum or join is part of elementwise code.
-  bool isByElement(mlir::Operation *op) const { return byElement.contains(op); }
+  /// The sums over lists that are parts of the expressions of these actions.
+  llvm::SmallVector<batch::SegmentOp> sumsOf(llvm::ArrayRef<const Action *> group) const;
 
   bool isMaterialised(mlir::Value value) const { return materialised_.contains(value); }
   llvm::ArrayRef<mlir::Value> materialised() const { return materialised_.getArrayRef(); }
   /// For a gate: what later loops read of a tiled product.
   void materialise(mlir::Value value) { materialised_.insert(value); }
 
-  StageForms form() const { return forms; }
+  StageForms stageForms() const { return forms; }
 
   /// In the order of the program.
   llvm::ArrayRef<std::unique_ptr<Action>> actions() const { return actions_; }

@@ -75,7 +75,7 @@ std::pair<Value, Value> StageTiles::addBounds(kernel::FuncOp func, int64_t count
 /// What else is added up, the gradient of a bias mostly, the thread with the first tile does. It must be
 /// added to other arrays: a thread does not know when another one is done with its rows.
 void StageTiles::shareSums(kernel::FuncOp func) {
-  const bool byElement = plan.form().byElement;
+  const bool byElement = plan.stageForms().byElement;
   int64_t count = 0;
   SmallVector<kernel::OuterOp> sums;
   SmallVector<Operation *> others;

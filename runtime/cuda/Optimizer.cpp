@@ -6,6 +6,7 @@
 #include <dbc/cuda/optimizer.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <new>
 
@@ -112,7 +113,7 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
               (!optimizer_.keeps_second() || allocate(&second_, count));
   const size_t real = host.code().f64 ? sizeof(double) : sizeof(float);
   copies_.assign(static_cast<size_t>(weights.count()), nullptr);
-  std::vector<GatheredNumbers> copies;
+  std::vector<GatheredNumbers> gathered, copies;
   auto gather = [&](const Sources &sources, void *to, size_t bytes) {
     if (sources.places.empty() || to == nullptr)
       return;
@@ -121,6 +122,7 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
     made.count = static_cast<int64_t>(bytes / real);
     made.tf32 = static_cast<int64_t>(sources.tf32);
     if (const int32_t param = copied_param(sources); param >= 0 && copies_[param] == nullptr) {
+      assert(made.count == static_cast<int64_t>(sources.places.size()));
       made.first = static_cast<int64_t>(first_of_[param]);
       copies_[param] = to;
       copies.push_back(made);
@@ -132,30 +134,30 @@ Status Optimizer::begin(const dbc::Model &host, const Weights &weights) {
       return;
     backend.copy(places, sources.places.data(), sources.places.size() * sizeof(int32_t), stream.get());
     made.places = places;
-    gathered_.push_back(made);
+    gathered.push_back(made);
   };
   for (int32_t n = 0; n < host.buffers(); ++n)
     gather(host.buffer_sources(n), model_.buffers_[n].data, model_.buffers_[n].bytes);
   for (int32_t n = 0; n < host.matrices(); ++n)
     gather(host.matrix_sources(n), model_.matrices_[n].data, model_.matrices_[n].bytes);
-  renewed_arrays_ = static_cast<int32_t>(gathered_.size());
-  gathered_.insert(gathered_.end(), copies.begin(), copies.end());
+  renewed_arrays_ = static_cast<int32_t>(gathered.size());
+  gathered.insert(gathered.end(), copies.begin(), copies.end());
   int32_t blocks = 0;
-  for (GatheredNumbers &each : gathered_) {
+  for (GatheredNumbers &each : gathered) {
     each.first_block = blocks;
     blocks += step_blocks(each.count);
-    if (&each - gathered_.data() < renewed_arrays_)
+    if (&each - gathered.data() < renewed_arrays_)
       renewed_blocks_ = blocks;
   }
-  room = room && allocate(&arrays_, gathered_.size());
+  room = room && allocate(&arrays_, gathered.size());
   if (room)
-    backend.copy(arrays_, gathered_.data(), gathered_.size() * sizeof(GatheredNumbers), stream.get());
+    backend.copy(arrays_, gathered.data(), gathered.size() * sizeof(GatheredNumbers), stream.get());
   if (room)
     for (auto [to, from] : {std::pair(weights_, &flat), {first_, &kept}, {second_, &squares}})
       if (to != nullptr)
         backend.copy(to, from->data(), count * sizeof(float), stream.get());
   if (room) {
-    renew(static_cast<int32_t>(gathered_.size()), blocks, stream.get());
+    renew(static_cast<int32_t>(gathered.size()), blocks, stream.get());
     renewals_ = ++model_.renewals_;
   }
   Status status = stream.wait();

@@ -940,6 +940,18 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// A stage clears rows of its own index set.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @x over @input : f32
+  // expected-error @+1 {{'kernel.func' op names @x, which is no buffer over its index set}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @batch attributes {clears = [@x]} {
+  }
+}
+
+// -----
+
 // What is cut into slices of rows is a sum over rows.
 kernel.program @p [] [] -> f32 {
   kernel.index_set batch @batch []

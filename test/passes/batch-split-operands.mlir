@@ -69,7 +69,7 @@ module {
     // CHECK: linalg.contract {{.*}} ins(%{{.*}}, %[[LR]]
     // CHECK-NOT: @both
     // CHECK: }
-    // CHECK-NEXT: batch.stage @joined.operands over @input {
+    // CHECK-NEXT: batch.stage @joined.kept over @input {
     // CHECK: %[[BOTH:.*]] = tensor.concat
     // CHECK-NEXT: batch.write %[[BOTH]], @both
     // CHECK-NEXT: }
@@ -77,7 +77,7 @@ module {
     // LOOP: batch.levels @encode.group {
     // LOOP-NEXT: batch.stage @encode.Node over
     // LOOP-NOT: batch.write %{{.*}}, @encode.Node.value :
-    // LOOP: {{^    }}batch.stage @encode.Node.operands over
+    // LOOP: {{^    }}batch.stage @encode.Node.kept over
     // LOOP: batch.write %{{.*}}, @encode.Node.value :
     // LOOP: batch.levels @encode.group reverse {
     // LOOP-NEXT: batch.stage @encode.Node.adjoint.operands over

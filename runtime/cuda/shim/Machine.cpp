@@ -98,6 +98,13 @@ struct Machine::State {
     return warp.mail[parity];
   }
 
+  /// Whether it lies in memory that the threads of the block in hand share.
+  bool is_shared(const void *at) const {
+    const auto *byte = static_cast<const unsigned char *>(at);
+    return std::any_of(block_->shared.begin(), block_->shared.end(), [&](const auto &each) {
+      return byte >= each.memory.get() && byte < each.memory.get() + (each.end - each.begin);
+    });
+  }
   void *shared(int32_t line, const char *function, size_t offset, size_t bytes) {
     const size_t end = offset + bytes;
     for (Shared &other : block_->shared)
@@ -349,6 +356,8 @@ void Machine::copy_later(float *to, const float *from, int32_t size, int32_t cou
   const size_t bytes = static_cast<size_t>(size) * sizeof(float);
   if (reinterpret_cast<uintptr_t>(to) % bytes != 0 || reinterpret_cast<uintptr_t>(from) % bytes != 0)
     fail("numbers are copied that begin at no multiple of their bytes");
+  if (count > 0 && state_->is_shared(from))
+    fail("numbers are copied asynchronously out of shared memory, which a GPU cannot");
   State::Copy copy = {to, {}, size, state_->current_->copy_groups};
   std::copy(from, from + count, copy.numbers);
   state_->current_->copies.push_back(copy);

@@ -80,7 +80,8 @@ constexpr int32_t kNTile = 16, kKTile = 16, kFragment = kNTile * kKTile;
 /// Rows and columns of a tile of sums of outer products; how far rows are apart there in shared memory, so
 /// that a warp's threads read from banks of their own; and numbers that it has there.
 constexpr int32_t kSumTile = 64, kSumTilePitch = kSumTile + 8, kSumTileScratch = 2 * 2 * 32 * kSumTilePitch;
-/// Rows from which a sum over rows is cut into slices of so many or more, at most `most` of them.
+/// A sum over rows is cut into slices of at most so many, or of more where there are `most` slices. Bits
+/// depend on both numbers.
 constexpr int32_t kSliceRows = 64;
 constexpr int32_t slices_of(int32_t rows, int32_t most) {
   const int32_t all = (rows + kSliceRows - 1) / kSliceRows;

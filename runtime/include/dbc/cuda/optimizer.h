@@ -69,9 +69,8 @@ private:
   std::vector<std::pair<void *, size_t>> allocated_;
   std::vector<size_t> first_of_; ///< where a parameter begins; the last: how many weights there are
   float *weights_ = nullptr, *first_ = nullptr, *second_ = nullptr;
-  /// Buffers and matrices of the model on the device, and there how they are made. First those that are made
-  /// anew behind each step; of the rest a parameter's step changes the numbers that it changes.
-  std::vector<GatheredNumbers> gathered_;
+  /// On the device: how its buffers and matrices are made. First those that are made anew behind each step;
+  /// of the rest a parameter's step changes the numbers that it changes.
   GatheredNumbers *arrays_ = nullptr;
   int32_t renewed_arrays_ = 0, renewed_blocks_ = 0;
   std::vector<void *> copies_; ///< of each parameter what the model has of it as it is, or null

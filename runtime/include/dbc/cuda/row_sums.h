@@ -44,6 +44,9 @@ template <Math kMath> class SumTile {
   static constexpr int32_t kStageRows = kSumTileScratch / (4 * kSumTilePitch), kColumnWarps = 4, kMTiles = 2,
                            kNTiles = 2, kParts = kThreads / kSumTile;
 
+  static_assert(kThreads % kSumTile == 0 && kStageRows % kParts == 0 && kStageRows % kKTile == 0,
+                "threads and rows make up stages");
+
 public:
   /// into[i * x.length + j] += the sum over `count` rows r of a[r][i] * x[r][j], for i from first_i on, below
   /// `height`, and j from first_j on. With first_j 0 and a `bias`, bias[i] += the sum of a[r][i] too.
@@ -74,10 +77,11 @@ private:
       DBC_UNROLL
       for (int32_t k_tile = 0; k_tile < kStageRows / kKTile; ++k_tile)
         add_k_tile(rows + k_tile * kKTile * kSumTilePitch);
-      if (with_bias)
+      if (with_bias) {
         DBC_UNROLL
-      for (int32_t n = 0; n < kStageRows / kParts; ++n)
-        column_ += rows[(own_part() * (kStageRows / kParts) + n) * kSumTilePitch + own_column()];
+        for (int32_t n = 0; n < kStageRows / kParts; ++n)
+          column_ += rows[(own_part() * (kStageRows / kParts) + n) * kSumTilePitch + own_column()];
+      }
       __syncthreads(); // nobody needs it any more
     }
     wait_for_copies(); // of the empty last group
@@ -91,25 +95,23 @@ private:
   template <class A, class X>
   DBC_DEVICE void copy(int32_t stage, int32_t stages, const A &a, const X &x) const {
     if (stage < stages) {
-      copy_rows(stage_of(stage), stage * kStageRows, a, first_i_, height_);
-      copy_rows(stage_of(stage) + kStageRows * kSumTilePitch, stage * kStageRows, x, first_j_, x.length);
+      copy_rows(stage_of(stage), stage * kStageRows, a, first_i_);
+      copy_rows(stage_of(stage) + kStageRows * kSumTilePitch, stage * kStageRows, x, first_j_);
     }
     end_copy_group();
   }
   template <class Operand>
-  DBC_DEVICE void copy_rows(float *to, int32_t first_row, const Operand &x, int32_t first,
-                            int32_t length) const {
-    constexpr int32_t kEach = IsAligned<Operand>::value ? 4 : 1, kOfRow = kSumTile / kEach;
-    DBC_UNROLL
-    for (int32_t n = 0; n < kStageRows * kOfRow; n += kThreads) {
-      const int32_t number = n + threadIdx.x, row = number / kOfRow, column = number % kOfRow * kEach;
-      const bool any = first_row + row < count_ && first + column < length;
-      const float *from = x.at(any ? first_row + row : 0) + (any ? first + column : 0);
+  DBC_DEVICE void copy_rows(float *to, int32_t first_row, const Operand &x, int32_t first) const {
+    constexpr int32_t kOfRow = kSumTile / 4;
+    static_assert(kStageRows * kOfRow % kThreads == 0, "each thread copies as many");
+    DBC_NO_UNROLL // copies are asynchronous already, and registers are few
+        for (int32_t n = 0; n < kStageRows * kOfRow; n += kThreads) {
+      const int32_t number = n + int32_t(threadIdx.x), row = number / kOfRow, column = number % kOfRow * 4;
       float *own = to + row * kSumTilePitch + column;
-      if constexpr (IsAligned<Operand>::value)
-        copy_quad(own, from, any ? std::min(length - first - column, 4) : 0);
+      if (first_row + row < count_)
+        copy_inputs(x, own, x.at(first_row + row), first + column);
       else
-        copy_number(own, from, any ? 1 : 0);
+        own[0] = own[1] = own[2] = own[3] = 0;
     }
   }
 
@@ -194,11 +196,17 @@ DBC_DEVICE void add_outer_products_in_order(int32_t count, int32_t height, int32
     for (int32_t element = threadIdx.x; element < kSumTile * kSumTile; element += kThreads) {
       const int32_t i = n / across * kSumTile + element / kSumTile,
                     j = n % across * kSumTile + element % kSumTile;
-      if (i < height && j < x.length)
-        into[int64_t(i) * x.length + j] += sum_of_rows<Real>(count, i, j, a, x);
-      if (bias != nullptr && i < height && j == 0)
-        for (int32_t row = 0; row < count; ++row)
-          bias[i] += static_cast<Real>(a.at(row)[i]);
+      if (i >= height || j >= x.length)
+        continue;
+      Real sum = 0, own = 0;
+      for (int32_t row = 0; row < count; ++row) {
+        const auto left = static_cast<Real>(a.at(row)[i]);
+        sum = fused(left, static_cast<Real>(x.at(row)[j]), sum);
+        own += left;
+      }
+      into[int64_t(i) * x.length + j] += sum - sum == 0 ? sum : sum_of_rows<Real>(count, i, j, a, x);
+      if (bias != nullptr && j == 0)
+        bias[i] += own;
     }
 }
 
