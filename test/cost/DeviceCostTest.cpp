@@ -4,6 +4,7 @@
 
 #include "cost/DeviceCost.h"
 #include <algorithm>
+#include <dbc/cuda/arrays.h>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -196,29 +197,48 @@ TEST(DeviceCost, ChainsOfResidentBlocksPassTogether) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 9), 2 + 1);
 }
 
-// A block goes through all rows of its tile: twice as many take twice as long, and tiles beyond the
-// processors come after the others.
-TEST(DeviceCost, SumsOverRowsAreOneAfterTheOther) {
-  DeviceConstants device = roundNumbers();
-  device.l2_bytes_per_second = 1e15;
+/// Sums over rows in a tile for each processor: 4 clocks a row.
+KernelShape sums() {
   KernelShape kernel;
   kernel.threads = 128;
   kernel.rows = 128;
   kernel.sums = true;
-  kernel.summed = 256;
-  kernel.tiles = 4; // a processor each
-  const double once = workOf(device, kernel, 1000) - device.tile_us;
-  EXPECT_GT(once, 0);
-  EXPECT_DOUBLE_EQ(workOf(device, kernel, 2000), 2 * once + device.tile_us);
-  kernel.summed = 257; // three rounds of the threads in place of two
-  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 1.5 * once + device.tile_us);
-  kernel.summed = 256;
-  kernel.summedElements = {{/*elements=*/128, /*operations=*/10}}; // as long as the products
-  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * once + device.tile_us);
-  kernel.summedElements.clear();
+  kernel.tiles = 4;
+  kernel.outerProducts.push_back({/*outputs=*/1000, /*inputs=*/1, /*instruction=*/"tf32x3"});
+  return kernel;
+}
+
+// A block goes through all rows of its slice: twice as many take twice as long, the slowest part decides, and
+// tiles beyond the processors come after the others.
+TEST(DeviceCost, SumsOverRowsAreOneAfterTheOther) {
+  const DeviceConstants device = roundNumbers();
+  KernelShape kernel = sums();
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 4 + 0.5);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 2000), 8 + 0.5);
   kernel.tiles = 5;
-  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * (once + device.tile_us));
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * (4 + 0.5));
+  kernel.tiles = 4;
+  kernel.summedElements = {{/*elements=*/256, /*operations=*/3}}; // two a thread, 12 clocks a row
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 12 + 0.5);
+  kernel.summedElements[0].elements = 257;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 18 + 0.5);
+  kernel.bytesOfTile = 320; // at 16 a clock for each of 4 processors
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 20 + 0.5);
   EXPECT_EQ(workOf(device, kernel, 0), 0);
+}
+
+// Slices are blocks of their own; two launches more clear what they give, and add it up.
+TEST(DeviceCost, SlicesOfRowsAreAddedUpBehind) {
+  const DeviceConstants device = roundNumbers();
+  KernelShape kernel = sums();
+  kernel.tiles = 2;
+  kernel.slices = 2;
+  kernel.summed = 8000; // numbers of each slice: 64,000 bytes, a microsecond
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 + 0.5 + 2 * (4 + 1));
+  kernel.slices = 4; // 8 blocks on 4 processors, twice the bytes
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 1000), 2 * (1 + 0.5) + 2 * (4 + 2));
+  // Too few rows to be cut.
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, dbc::cuda::kSliceRows), 4e-3 * dbc::cuda::kSliceRows + 0.5);
 }
 
 // The wait of each path, and its launches.
