@@ -222,7 +222,8 @@ void LiftedCells::readValues(Operation *function) {
     OpBuilder b(value.getContext());
     b.setInsertionPointAfter(op);
     dyn::CallOp there = call(b, value.getLoc(), by.cell, keysInside(by.frame).all());
-    if (dyn::isNumber(value.getType()) && !isa<dyn::CallOp, dyn::AtOp>(op))
+    // Structure stays what it is: what the cell gives is computed.
+    if (dyn::isNumber(value.getType()) && !isa<dyn::CallOp, dyn::AtOp>(op) && !dyn::isStructural(value))
       Value(value).replaceAllUsesExcept(there.getResult(by.result), there);
     // What is not used any more here must fail here all the same.
     dyn::NeedOp::create(b, value.getLoc(), there.getResult(by.result));
