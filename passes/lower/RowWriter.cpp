@@ -100,7 +100,10 @@ RowWriter::List RowWriter::listOfRow(batch::SegmentOp op) {
     OpBuilder::InsertionGuard guard(b);
     Operation *behind = row_.getDefiningOp();
     assert(behind && "a block has several rows");
-    while (isa<kernel::LoadOp, arith::AddIOp, arith::SubIOp, arith::ConstantOp>(behind->getNextNode()))
+    auto isOfRow = [](Operation *next) { // none where the loop in hand is yet to be put there
+      return next && isa<kernel::LoadOp, arith::AddIOp, arith::SubIOp, arith::ConstantOp>(next);
+    };
+    while (isOfRow(behind->getNextNode()))
       behind = behind->getNextNode(); // what else is loaded of the row
     b.setInsertionPointAfter(behind);
     known->second = list(op);
