@@ -104,8 +104,9 @@ private:
   DBC_DEVICE void copy_rows(float *to, int32_t first_row, const Operand &x, int32_t first) const {
     constexpr int32_t kOfRow = kSumTile / 4;
     static_assert(kStageRows * kOfRow % kThreads == 0, "each thread copies as many");
-    DBC_NO_UNROLL // copies are asynchronous already, and registers are few
-        for (int32_t n = 0; n < kStageRows * kOfRow; n += kThreads) {
+    // Copies are asynchronous already, and registers are few.
+    DBC_NO_UNROLL
+    for (int32_t n = 0; n < kStageRows * kOfRow; n += kThreads) {
       const int32_t number = n + int32_t(threadIdx.x), row = number / kOfRow, column = number % kOfRow * 4;
       float *own = to + row * kSumTilePitch + column;
       if (first_row + row < count_)
