@@ -28,6 +28,21 @@ Value cloneWeights(OpBuilder &b, Value weights) {
   return b.clone(*op, mapping)->getResult(0);
 }
 
+bool isInMemory(Value value, function_ref<bool(Value)> isKept) {
+  if (isKept(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<batch::ReadOp, batch::GatherOp>(op))
+    return true;
+  if (auto gather = dyn_cast_or_null<dyn::GatherOp>(op))
+    return gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+           dyn::extents(gather.getIndex().getType()).empty();
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+    return slice.getSourceType().getRank() == 1 && isInMemory(slice.getSource(), isKept);
+  return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) &&
+         isInMemory(op->getOperand(0), isKept);
+}
+
 static bool isStored(Operation *user) { return isa<batch::WriteOp, batch::ScatterOp>(user); }
 
 bool isSummedByElement(Operation *op) {

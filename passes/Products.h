@@ -58,6 +58,11 @@ inline std::optional<MatVec> matVec(mlir::linalg::ContractOp op) {
   return std::nullopt;
 }
 
+/// Whether the elements of a row's value lie in memory one behind the other, as all or a part of an array's
+/// row, so that a product can read them there; `isKept` says which other values do.
+bool isInMemory(
+    mlir::Value value, llvm::function_ref<bool(mlir::Value)> isKept = [](mlir::Value) { return false; });
+
 /// Whether a sum or mean of a list's vectors is wanted by elementwise code alone, or by writes, so that a
 /// GPU's thread adds up its own element; and whether a join of rows is written and nothing else, piece by
 /// piece.

@@ -37,20 +37,9 @@ public:
   }
 
 private:
-  /// A product is of the phase of what it needs, its result is there in the next one. All else is computed as
-  /// late as it may: operands of products are small beside results.
-  void findPhases() {
-    Block &body = stage_.getBody().front();
-    for (Operation &op : body) {
-      int phase = 0;
-      for (Value operand : op.getOperands())
-        if (Operation *from = operand.getDefiningOp(); from && from->getBlock() == &body)
-          phase = std::max(phase, phases_.lookup(from) + (taken_.contains(from) ? 1 : 0));
-      phases_[&op] = phase;
-      last_ = std::max(last_, phase + (taken_.contains(&op) ? 1 : 0));
-    }
-    delay([&](Operation *op) { return taken_.contains(op); });
-  }
+  bool isProduct(Operation *op) const override { return taken_.contains(op); }
+  /// Operands of products are small beside results, so all else is computed late.
+  bool comesBefore(Operation *op, Operation *) const override { return taken_.contains(op); }
 
   /// Row of a buffer, product and its bias, row of another one.
   void makeProduct(linalg::ContractOp product) {

@@ -2,6 +2,7 @@
 //
 // batch-split-operands: what products of a GPU multiply is computed in a stage before theirs, so that a
 // product's stage begins with it and its tiles can be shared by blocks of threads.
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
@@ -20,19 +21,6 @@ namespace dbc::passes {
 
 namespace {
 
-/// Whether a product reads this where it is: a row, or a part of one, of an array.
-bool isInMemory(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<batch::ReadOp, batch::GatherOp>(op))
-    return true;
-  if (auto gather = dyn_cast_or_null<dyn::GatherOp>(op))
-    return gather.getTensor().getDefiningOp<dyn::GetOp>() &&
-           dyn::extents(gather.getIndex().getType()).empty();
-  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-    return slice.getSourceType().getRank() == 1 && isInMemory(slice.getSource());
-  return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) && isInMemory(op->getOperand(0));
-}
-
 /// The rows that a product's vector is joined of.
 SmallVector<Value> segmentsOf(Value x) {
   if (auto concat = x.getDefiningOp<tensor::ConcatOp>())
@@ -42,7 +30,7 @@ SmallVector<Value> segmentsOf(Value x) {
 
 /// Whether a product reads all that it multiplies where it is.
 bool readsInMemory(linalg::ContractOp product) {
-  return llvm::all_of(segmentsOf(matVec(product)->x), isInMemory);
+  return llvm::all_of(segmentsOf(matVec(product)->x), [](Value x) { return isInMemory(x); });
 }
 
 /// The stage's products with a matrix of so many outputs, of which each multiplies one vector.
@@ -79,36 +67,18 @@ public:
 private:
   bool isReadAgain(Operation *op) const override {
     if (isa<tensor::ConcatOp>(op) && !isWeights(op->getResult(0)))
-      return llvm::all_of(op->getOperands(), isInMemory);
+      return llvm::all_of(op->getOperands(), [](Value piece) { return isInMemory(piece); });
     if (auto gather = dyn_cast<dyn::GatherOp>(op)) // of a parameter, by a number that is there
       return gather.getTensor().getDefiningOp<dyn::GetOp>() && gather.getIndex().getDefiningOp() &&
              StageCut::isReadAgain(gather.getIndex().getDefiningOp());
     return StageCut::isReadAgain(op);
   }
 
-  void findPhases() {
-    Block &body = stage_.getBody().front();
-    for (Operation &op : body) {
-      int phase = 0;
-      for (Value operand : op.getOperands())
-        if (Operation *from = operand.getDefiningOp(); from && from->getBlock() == &body)
-          phase = std::max(phase, phases_.lookup(from));
-      if (products_.contains(&op))
-        if (auto product = cast<linalg::ContractOp>(op); !readsInMemory(product))
-          phase = std::max(phase, phases_.lookup(matVec(product)->x.getDefiningOp()) + 1);
-      phases_[&op] = phase;
-      last_ = std::max(last_, phase);
-    }
-    delay([&](Operation *op) { return products_.contains(op); });
-  }
-
-  /// What a product multiplies is there before, but for what lies in memory.
-  int neededIn(Operation *user, Operation *op) const override {
-    const int phase = phases_.lookup(user);
-    if (!products_.contains(user))
-      return phase;
-    auto product = cast<linalg::ContractOp>(user);
-    return matVec(product)->x.getDefiningOp() == op && !readsInMemory(product) ? phase - 1 : phase;
+  bool isProduct(Operation *op) const override { return products_.contains(op); }
+  /// What a product multiplies does, but for what lies in memory.
+  bool comesBefore(Operation *op, Operation *user) const override {
+    auto product = products_.contains(user) ? cast<linalg::ContractOp>(user) : linalg::ContractOp();
+    return product && matVec(product)->x.getDefiningOp() == op && !readsInMemory(product);
   }
 
   const llvm::SetVector<Operation *> &products_;
@@ -116,13 +86,13 @@ private:
 
 /// Gives each product a join of its own, and has what else a join is written for in a stage of its own:
 /// behind the loop where that need not be in it. Gives how many stages that made.
-static unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
-                          const llvm::SetVector<Operation *> &products) {
+unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+                   const llvm::SetVector<Operation *> &products) {
   unsigned made = 0;
   Operation *loop = isa<batch::LoopOpInterface>(stage->getParentOp()) ? stage->getParentOp() : nullptr;
   for (Operation *product : products) {
     auto concat = matVec(cast<linalg::ContractOp>(product))->x.getDefiningOp<tensor::ConcatOp>();
-    if (!concat || concat->hasOneUse() || !llvm::all_of(concat.getInputs(), isInMemory))
+    if (!concat || concat->hasOneUse() || !readsInMemory(cast<linalg::ContractOp>(product)))
       continue;
     OpBuilder b(product);
     product->replaceUsesOfWith(concat, b.clone(*concat)->getResult(0));
@@ -148,15 +118,13 @@ static unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::
     own.setWhenAttr(stage.getWhenAttr());
     b.setInsertionPointToEnd(&own.getBody().emplaceBlock());
     IRMapping map;
-    std::function<void(Value)> copy = [&](Value value) {
-      Operation *op = value.getDefiningOp();
-      if (!op || op->getBlock() != &stage.getBody().front() || map.contains(value))
-        return;
-      for (Value operand : op->getOperands())
-        copy(operand);
+    llvm::SetVector<Operation *> computed;
+    BackwardSliceOptions within;
+    within.inclusive = true;
+    within.filter = [&](Operation *op) { return op->getBlock() == &stage.getBody().front(); };
+    (void)getBackwardSlice(concat.getOperation(), &computed, within);
+    for (Operation *op : computed)
       b.clone(*op, map);
-    };
-    copy(concat);
     for (batch::WriteOp write : writes) {
       b.clone(*write, map);
       write.erase();

@@ -19,6 +19,13 @@ llvm::StringSet<> namesOf(batch::ProgramOp program) {
   return names;
 }
 
+std::string freshName(llvm::StringSet<> &names, const std::string &base) {
+  std::string name = base;
+  for (int n = 1; !names.insert(name).second; ++n)
+    name = base + "." + std::to_string(n);
+  return name;
+}
+
 bool StageCut::isReadAgain(Operation *op) const {
   if (isa<batch::ReadOp, batch::GatherOp, batch::ReadIndexOp, dyn::GetOp, tensor::EmptyOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
@@ -34,20 +41,22 @@ bool StageCut::isReadAgain(Operation *op) const {
          });
 }
 
-std::string freshName(llvm::StringSet<> &names, const std::string &base) {
-  std::string name = base;
-  for (int n = 1; !names.insert(name).second; ++n)
-    name = base + "." + std::to_string(n);
-  return name;
-}
-
-void StageCut::delay(llvm::function_ref<bool(Operation *)> isProduct) {
-  for (Operation &op : llvm::reverse(stage_.getBody().front())) {
+void StageCut::findPhases() {
+  Block &body = stage_.getBody().front();
+  for (Operation &op : body) {
+    int phase = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *from = operand.getDefiningOp(); from && from->getBlock() == &body)
+        phase = std::max(phase, phases_.lookup(from) + comesBefore(from, &op));
+    phases_[&op] = phase;
+    last_ = std::max(last_, phase);
+  }
+  for (Operation &op : llvm::reverse(body)) {
     if (op.use_empty() || isProduct(&op))
       continue;
     int phase = last_;
     for (Operation *user : op.getUsers())
-      phase = std::min(phase, neededIn(user, &op));
+      phase = std::min(phase, phases_.lookup(user) - comesBefore(&op, user));
     phases_[&op] = phase;
   }
 }

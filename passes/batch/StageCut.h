@@ -33,10 +33,12 @@ protected:
     mlir::IRMapping map; ///< of the stage's values
   };
 
-  /// The phase in which a user needs what an operation computes.
-  virtual int neededIn(mlir::Operation *user, mlir::Operation *) const { return phases_.lookup(user); }
-  /// Computes everything but writes and products as late as its users allow. All have their first phase.
-  void delay(llvm::function_ref<bool(mlir::Operation *)> isProduct);
+  /// Whether an operation stays in the first phase in which it can be done.
+  virtual bool isProduct(mlir::Operation *op) const = 0;
+  /// Whether what an operation computes is there a phase before its user, and not in the same one.
+  virtual bool comesBefore(mlir::Operation *op, mlir::Operation *user) const = 0;
+  /// The phase of each operation: everything but writes and products is done as late as its users allow.
+  void findPhases();
   /// A substage for each phase.
   void makeSubstages();
   /// Erases the stage, and substages that have nothing to do.

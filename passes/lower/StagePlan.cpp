@@ -66,19 +66,7 @@ bool StagePlan::loadable(Value value) const {
 }
 
 bool StagePlan::addressable(Value value) const {
-  if (materialised_.contains(value))
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (isa<batch::ReadOp, batch::GatherOp>(op))
-    return true;
-  if (auto gather = dyn_cast<dyn::GatherOp>(op))
-    return gather.getTensor().getDefiningOp<dyn::GetOp>() &&
-           dyn::extents(gather.getIndex().getType()).empty();
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return slice.getSourceType().getRank() == 1 && addressable(slice.getSource());
-  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
-    return addressable(op->getOperand(0));
-  return false;
+  return isInMemory(value, [&](Value kept) { return materialised_.contains(kept); });
 }
 
 //===-- Epilogues ---------------------------------------------------------------------------------------===//
