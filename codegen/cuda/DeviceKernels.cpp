@@ -61,22 +61,21 @@ emitLaunchOfSums(KernelEmitter &emitter,
   const int64_t most = emitter.blockScratch() > 0 ? kScratchBlocks : emitter.tiles() * emitter.slices();
   if (emitter.slices() == 1)
     return out.line(launch(kernel, std::to_string(std::min(emitter.tiles(), most)), emitter.sharedBytes()));
-  const std::vector<SliceSums> sums = emitter.sliceSums();
-  const std::string ofSlices = arrays + "." + emitter.ofSlices();
+  const std::string ofSlices = arrays + "." + emitter.ofSlices(),
+                    size = std::to_string(emitter.numbersOfSlice());
   out.line("const int32_t slices = dbc::cuda::slices_of(" + end + " - " + begin + ", " +
            std::to_string(emitter.slices()) + ");");
-  out.line("dbc::cuda::clear_slices(" +
-           commas({ofSlices, std::to_string(sums.front().ofSlice), "slices", "stream"}) + ");");
+  out.line("dbc::cuda::clear_slices(" + commas({ofSlices, size, "slices", "stream"}) + ");");
   std::string blocks = "slices" + (emitter.tiles() > 1 ? " * " + std::to_string(emitter.tiles()) : "");
   if (most < emitter.tiles() * emitter.slices())
     blocks = "std::min(" + blocks + ", " + std::to_string(most) + ")";
   out.line(launch(kernel, blocks, emitter.sharedBytes()));
-  for (const SliceSums &each : sums)
-    out.line("dbc::cuda::add_slices(" +
-             commas({arrays + "." + emitter.member(each.array),
-                     ofSlices + (each.offset > 0 ? " + " + std::to_string(each.offset) : ""),
-                     std::to_string(each.numbers), std::to_string(each.ofSlice), "slices", "stream"}) +
-             ");");
+  std::vector<std::string> summed;
+  for (const SliceSums &each : emitter.sliceSums())
+    summed.push_back("{" + arrays + "." + emitter.member(each.array) + ", " + std::to_string(each.numbers) +
+                     "}");
+  out.line("dbc::cuda::add_slices<real>(" + commas({ofSlices, size, "slices", "stream"}) + ", {" +
+           commas(summed) + "});");
 }
 
 /// What a stage's launch does: in large-M tiles where that makes enough blocks of threads. Rows and

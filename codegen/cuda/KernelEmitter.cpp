@@ -24,12 +24,14 @@ std::vector<SliceSums> KernelEmitter::sliceSums() const {
   int64_t numbers = 0;
   for (auto array : kernel::FuncOp(func_).getSummedAttr().getAsRange<FlatSymbolRefAttr>()) {
     auto buffer = program_.find<kernel::BufferOp>(array.getValue());
-    found.push_back({array.getValue(), numbers, llvm::product_of(dyn::extents(buffer.getType())), 0});
+    found.push_back({array.getValue(), numbers, llvm::product_of(dyn::extents(buffer.getType()))});
     numbers += found.back().numbers;
   }
-  for (SliceSums &sums : found)
-    sums.ofSlice = numbers;
   return found;
+}
+
+int64_t KernelEmitter::numbersOfSlice() const {
+  return dyn::extents(program_.find<kernel::BufferOp>(*kernel::FuncOp(func_).getOfSlices()).getType())[1];
 }
 
 bool KernelEmitter::checks() const {
@@ -470,7 +472,7 @@ std::string KernelEmitter::sumsOfSlice(StringRef array, const std::string &base)
   const SliceSums &sums = *llvm::find_if(all, [&](const SliceSums &each) { return each.array == array; });
   return call("dbc::cuda::sums_of",
               {base, uses_(ofSlices()) + (sums.offset > 0 ? " + " + std::to_string(sums.offset) : ""),
-               std::to_string(sums.ofSlice), work_ + ".item()", slices_})
+               std::to_string(numbersOfSlice()), work_ + ".item()", slices_})
       .text;
 }
 

@@ -8,11 +8,10 @@
 
 namespace dbc::codegen {
 
-/// An array that a stage with slices of rows adds up: where its numbers are in a slice's, and how many they
-/// are there and in all.
+/// An array that a stage with slices of rows adds up: where its numbers are in a slice's, and how many.
 struct SliceSums {
   llvm::StringRef array;
-  int64_t offset, numbers, ofSlice;
+  int64_t offset, numbers;
 };
 
 class KernelEmitter : public FunctionEmitter {
@@ -38,6 +37,7 @@ public:
   int64_t slices() const;
   /// Then: what is added up, and the members of `Arrays` that hold it.
   std::vector<SliceSums> sliceSums() const;
+  int64_t numbersOfSlice() const;
   std::string member(llvm::StringRef array) const { return model_.array(program_, array).member; }
   std::string ofSlices() const { return member(*kernel::FuncOp(func_).getOfSlices()); }
   /// Blocks that share the tiles of the same rows there; 0 where there are no large-M tiles.

@@ -184,12 +184,12 @@ private:
     auto like = program.lookupSymbol<kernel::BufferOp>(cast<FlatSymbolRefAttr>(arrays.front()).getAttr());
     OpBuilder b(func.getContext());
     b.setInsertionPointAfter(like);
-    std::string name = (func.getStageName() + ".slices").str();
-    for (int n = 2; program.lookupSymbol(name); ++n)
-      name = (func.getStageName() + ".slices." + std::to_string(n)).str();
+    SymbolTable names(program);
     auto type = RankedTensorType::get({slices, numbers}, b.getF32Type());
-    auto buffer = kernel::BufferOp::create(b, func.getLoc(), name, like.getIndexSet(), type,
-                                           b.getI32IntegerAttr(storage()), /*live=*/IntegerAttr());
+    auto buffer = kernel::BufferOp::create(b, func.getLoc(), (func.getStageName() + ".slices").str(),
+                                           like.getIndexSet(), type, b.getI32IntegerAttr(storage()),
+                                           /*live=*/IntegerAttr());
+    names.insert(buffer); // a `let slices` may have the name already
     func.setSlices(slices);
     func.setOfSlicesAttr(FlatSymbolRefAttr::get(buffer.getSymNameAttr()));
     func.setSummedAttr(b.getArrayAttr(arrays.getArrayRef()));

@@ -81,8 +81,8 @@ Sums sums_of(const Operand &a, const Operand &x, int32_t most, int32_t at_once, 
   clear_slices(of_slices.data(), all, slices, nullptr);
   launch(sums_kernel<kMath, A, X>, blocks, sizeof(float) * kSumTileScratch, nullptr, count, most, at_once,
          tiles, sums.matrix.data(), sums.bias.data(), of_slices.data(), a.rows.data(), x.rows.data(), as, xs);
-  add_slices<float>(sums.matrix.data(), of_slices.data(), size, all, slices, nullptr);
-  add_slices<float>(sums.bias.data(), of_slices.data() + size, a.length, all, slices, nullptr);
+  add_slices<float>(of_slices.data(), all, slices, nullptr,
+                    {{sums.matrix.data(), size}, {sums.bias.data(), a.length}});
   EXPECT_TRUE(backend().wait(nullptr).ok());
   return sums;
 }
@@ -206,6 +206,21 @@ TEST(CudaRowSums, Cleared) {
   ASSERT_TRUE(backend().wait(nullptr).ok());
   for (const std::vector<float> &array : arrays)
     EXPECT_EQ(array, std::vector<float>(array.size(), 0.0F));
+}
+
+// More arrays than a launch has: each gets its own part of each slice.
+TEST(CudaRowSums, OfManyArrays) {
+  constexpr int32_t kSlices = 3, kArrays = kMostSummed + 2, kEach = 5;
+  std::vector<float> of_slices(size_t{kSlices} * kArrays * kEach), sums(size_t{kArrays} * kEach, 0.5F);
+  for (size_t n = 0; n < of_slices.size(); ++n)
+    of_slices[n] = static_cast<float>(n);
+  auto of = [&](size_t n) { return SummedArray<float>{sums.data() + n * kEach, kEach}; };
+  add_slices<float>(of_slices.data(), kArrays * kEach, kSlices, nullptr,
+                    {of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10), of(11),
+                     of(12), of(13), of(14), of(15), of(16), of(17)});
+  ASSERT_TRUE(backend().wait(nullptr).ok());
+  for (size_t n = 0; n < sums.size(); ++n)
+    EXPECT_EQ(sums[n], 0.5F + static_cast<float>(3 * n + 3 * kArrays * kEach)) << n;
 }
 
 } // namespace

@@ -236,6 +236,15 @@ template <class Real> struct ClearedArray {
 constexpr int32_t kMostCleared = 8;
 template <class Real> struct ClearedNumbers { ClearedArray<Real> arrays[kMostCleared]; };
 
+/// Some arrays that slices of rows are added up for; in a slice their numbers lie one behind the other.
+template <class Real> struct SummedArray {
+  Real *into = nullptr;
+  int64_t count = 0;
+  int64_t first = 0; ///< in a slice
+};
+constexpr int32_t kMostSummed = 16;
+template <class Real> struct SummedNumbers { SummedArray<Real> arrays[kMostSummed]; };
+
 // Of the program's several models each has its own.
 namespace {
 
@@ -247,17 +256,19 @@ __global__ void __launch_bounds__(kThreads) clear_numbers(const ClearedNumbers<R
       cleared.arrays[array].numbers[n] = 0;
 }
 
-/// into[n] += what the slices have, one after the other.
+/// Of each array into[n] += what the slices, of `size` numbers, have, one after the other.
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
-    add_sums_of_slices(Real *into, const Real *of_slices, int64_t count, int64_t size, int32_t slices) {
-  for (int64_t n = int64_t(blockIdx.x) * kThreads + int32_t(threadIdx.x); n < count;
-       n += int64_t(gridDim.x) * kThreads) {
-    Real sum = into[n];
-    for (int32_t slice = 0; slice < slices; ++slice)
-      sum += of_slices[n + size * slice];
-    into[n] = sum;
-  }
+    add_sums_of_slices(const SummedNumbers<Real> summed, const Real *of_slices, int64_t size,
+                       int32_t slices) {
+  for (int32_t array = 0; array < kMostSummed; ++array) // by its number: an address is one of a copy
+    for (int64_t n = int64_t(blockIdx.x) * kThreads + int32_t(threadIdx.x); n < summed.arrays[array].count;
+         n += int64_t(gridDim.x) * kThreads) {
+      Real sum = summed.arrays[array].into[n];
+      for (int32_t slice = 0; slice < slices; ++slice)
+        sum += of_slices[summed.arrays[array].first + n + size * slice];
+      summed.arrays[array].into[n] = sum;
+    }
 }
 
 /// Blocks of threads for so many numbers.
@@ -281,13 +292,23 @@ template <class Real> void clear_slices(Real *of_slices, int64_t size, int32_t s
   if (slices > 1)
     clear<Real>(stream, {{of_slices, size * slices}});
 }
-/// Adds `count` numbers of each slice.
+/// Adds to arrays what slices of `size` numbers have of them, in this order.
 template <class Real>
-void add_slices(Real *into, const Real *of_slices, int64_t count, int64_t size, int32_t slices,
-                void *stream) {
-  if (slices > 1)
-    launch(add_sums_of_slices<Real>, blocks_of_numbers(count), 0, stream, into, of_slices, count, size,
-           slices);
+void add_slices(const Real *of_slices, int64_t size, int32_t slices, void *stream,
+                std::initializer_list<SummedArray<Real>> arrays) {
+  int64_t first = 0;
+  for (auto next = arrays.begin(); slices > 1 && next != arrays.end();) {
+    SummedNumbers<Real> summed;
+    int64_t most = 0;
+    for (SummedArray<Real> &array : summed.arrays)
+      if (next != arrays.end()) {
+        array = *next++;
+        array.first = first;
+        first += array.count;
+        most = std::max(most, array.count);
+      }
+    launch(add_sums_of_slices<Real>, blocks_of_numbers(most), 0, stream, summed, of_slices, size, slices);
+  }
 }
 } // namespace
 
