@@ -10,8 +10,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <map>
 
 using namespace dbc;
@@ -20,13 +18,6 @@ using namespace dbc::gpu;
 namespace {
 
 //===-- Kernels -----------------------------------------------------------------------------------------===//
-
-/// Rows of the embedding for each leaf.
-__global__ void gather(const float *table, const int *word, float *rows, int count, int embed) {
-  for (int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); n < count * embed;
-       n += static_cast<int>(gridDim.x * blockDim.x))
-    rows[n] = table[static_cast<size_t>(word[n / embed]) * embed + n % embed];
-}
 
 /// Gates, cell and state of leaves; `to` is where a state goes, in halves of rows.
 __global__ void leaf_gates(const float *z, const float *bias, const int *to, float *h, float *c, int count,
@@ -307,19 +298,15 @@ struct Comparison {
 } // namespace
 
 int main(int argc, char **argv) {
-  expect(argc == 5, "usage: cublas ENTRY INPUTS BATCH SECONDS");
-  Program program(argv[1], *DBC_GPU_CODE());
-  const auto size = static_cast<size_t>(std::atoi(argv[3]));
-  const double seconds = std::atof(argv[4]);
-  std::deque<LineBatch> lines =
-      batches_of(*program.code.info, program.info(), read_lines(argv[2], kBatches * size), size, kBatches);
+  TimedProgram timed(argc, argv, *DBC_GPU_CODE());
+  const Program &program = timed.program;
   std::vector<Levels> batches;
-  for (LineBatch &batch : lines)
+  for (LineBatch &batch : timed.batches)
     batches.push_back(levels_of(batch.batch, program.entry));
   TreeLstm model(program.weights);
   model.reserve(batches);
 
-  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", size, batches.size());
+  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", timed.size, batches.size());
   Session session(program.model);
   bool first = true;
   for (const char *math : {"f32", "tf32"}) {
@@ -332,29 +319,18 @@ int main(int argc, char **argv) {
       model.compute(batches[n]);
       model.copy_out(batches[n]);
       CHECK(cudaStreamSynchronize(model.stream));
-      expect(session.run(program.entry, lines[n].batch));
-      compared.add(model, session, program.entry, size * program.weights.size(program.weights.find("e")));
+      expect(session.run(program.entry, timed.batches[n].batch));
+      compared.add(model, session, program.entry,
+                   timed.size * program.weights.size(program.weights.find("e")));
     }
     expect(compared.fine(tf32), "cublas differs from the CPU by " + std::to_string(compared.error));
-    measure(
-        model, batches, seconds, "cublas stream", math, compared.error,
-        [&](size_t number) { model.compute(batches[number]); }, first);
+    auto compute = [&](size_t number) { model.compute(batches[number]); };
+    measure(model, batches, timed.seconds, "cublas stream", math, compared.error, compute, first);
     first = false;
-    std::vector<cudaGraphExec_t> graphs(batches.size());
-    for (size_t n = 0; n < batches.size(); ++n) {
-      cudaGraph_t graph;
-      CHECK(cudaStreamBeginCapture(model.stream, cudaStreamCaptureModeThreadLocal));
-      model.compute(batches[n]);
-      CHECK(cudaStreamEndCapture(model.stream, &graph));
-      CHECK(cudaGraphInstantiate(&graphs[n], graph, 0));
-      CHECK(cudaGraphDestroy(graph));
-      CHECK(cudaGraphUpload(graphs[n], model.stream));
-    }
+    const Graphs graphs(model.stream, batches.size(), compute);
     measure(
-        model, batches, seconds, "cublas graph", math, compared.error,
-        [&](size_t number) { CHECK(cudaGraphLaunch(graphs[number], model.stream)); }, false);
-    for (cudaGraphExec_t graph : graphs)
-      CHECK(cudaGraphExecDestroy(graph));
+        model, batches, timed.seconds, "cublas graph", math, compared.error,
+        [&](size_t number) { graphs.launch(number); }, false);
   }
   std::printf("]}\n");
   return 0;

@@ -9,8 +9,6 @@
 #include "TreeLevels.cuh"
 
 #include <cmath>
-#include <cstdio>
-#include <functional>
 
 using namespace dbc;
 using namespace dbc::gpu;
@@ -25,11 +23,6 @@ constexpr int kMostClasses = 16;
 #define EACH(n, count)                                                                                       \
   for (int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); n < (count);                         \
        n += static_cast<int>(gridDim.x * blockDim.x))
-
-__global__ void gather(const float *table, const int *word, float *rows, int count, int embed) {
-  EACH(n, count * embed)
-  rows[n] = table[static_cast<size_t>(word[n / embed]) * embed + n % embed];
-}
 
 /// Rows of the table that occur several times are added up in any order.
 __global__ void add_rows(float *table, const int *word, const float *rows, float rate, int count, int embed) {
@@ -372,50 +365,34 @@ double error_of(Training &model, const Program &program, Session &session, Batch
 } // namespace
 
 int main(int argc, char **argv) {
-  expect(argc == 5, "usage: cublas-training LOSS INPUTS BATCH SECONDS");
-  Program program(argv[1], *DBC_GPU_CODE());
-  const auto size = static_cast<size_t>(std::atoi(argv[3]));
-  const double seconds = std::atof(argv[4]);
-  std::deque<LineBatch> lines =
-      batches_of(*program.code.info, program.info(), read_lines(argv[2], kBatches * size), size, kBatches);
+  TimedProgram timed(argc, argv, *DBC_GPU_CODE());
+  const Program &program = timed.program;
   std::vector<TrainedBatch> batches;
-  for (LineBatch &batch : lines)
+  for (LineBatch &batch : timed.batches)
     batches.push_back(trained(batch.batch, program.entry));
   Training model(program.weights);
   model.reserve(batches);
 
-  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", size, batches.size());
+  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", timed.size, batches.size());
   Session session(program.model);
   bool first = true;
   for (const char *math : {"f32", "tf32"}) {
     const bool tf32 = std::string(math) == "tf32";
     model.use_tf32(tf32);
-    const double error = error_of(model, program, session, lines[0].batch, batches[0]);
+    const double error = error_of(model, program, session, timed.batches[0].batch, batches[0]);
     expect(error <= (tf32 ? 5e-2 : 1e-3), "cublas differs from the CPU by " + std::to_string(error));
     for (const TrainedBatch &batch : batches) {
       model.copy_in(batch);
       model.compute(batch, kRate);
       CHECK(cudaStreamSynchronize(model.stream));
     }
-    measure(
-        model, batches, seconds, "cublas stream", math, error,
-        [&](size_t number) { model.compute(batches[number], kRate); }, first);
+    auto compute = [&](size_t number) { model.compute(batches[number], kRate); };
+    measure(model, batches, timed.seconds, "cublas stream", math, error, compute, first);
     first = false;
-    std::vector<cudaGraphExec_t> graphs(batches.size());
-    for (size_t n = 0; n < batches.size(); ++n) {
-      cudaGraph_t graph;
-      CHECK(cudaStreamBeginCapture(model.stream, cudaStreamCaptureModeThreadLocal));
-      model.compute(batches[n], kRate);
-      CHECK(cudaStreamEndCapture(model.stream, &graph));
-      CHECK(cudaGraphInstantiate(&graphs[n], graph, 0));
-      CHECK(cudaGraphDestroy(graph));
-      CHECK(cudaGraphUpload(graphs[n], model.stream));
-    }
+    const Graphs graphs(model.stream, batches.size(), compute);
     measure(
-        model, batches, seconds, "cublas graph", math, error,
-        [&](size_t number) { CHECK(cudaGraphLaunch(graphs[number], model.stream)); }, false);
-    for (cudaGraphExec_t graph : graphs)
-      CHECK(cudaGraphExecDestroy(graph));
+        model, batches, timed.seconds, "cublas graph", math, error,
+        [&](size_t number) { graphs.launch(number); }, false);
   }
   std::printf("]}\n");
   return 0;

@@ -3,29 +3,16 @@
 // time-training LOSS INPUTS BATCH SECONDS: how long steps of plain SGD take, in batches of BATCH lines, on
 // each path. Batches are interleaved, so that none finds its own rows in the device's cache; medians, in
 // microseconds. Prints one line of JSON.
+#include "Timing.h"
 #include "Watch.h"
-
-#include "Lines.h"
 
 #include <dbc/cuda/optimizer.h>
 #include <dbc/optimizer.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 using namespace dbc;
 using namespace dbc::gpu;
 
 namespace {
-
-constexpr size_t kBatches = 8; ///< that are interleaved
-constexpr size_t kLeast = 20, kMost = 2000;
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 /// What is known of a path: a value a step.
 struct Times {
@@ -35,27 +22,13 @@ struct Times {
   std::vector<double> schedule;  ///< of this from structure to index arrays
 };
 
-void print_stages(const RunProfile &profile, double batches) {
-  bool first = true;
-  for (const StageProfile &stage : profile.stages) {
-    std::printf("%s{\"name\": \"%s\", \"launches\": %.1f, \"rows\": %.1f, \"us\": %.2f}", first ? "" : ", ",
-                stage.name, static_cast<double>(stage.launches) / batches,
-                static_cast<double>(stage.rows) / batches, 1e-3 * static_cast<double>(stage.ns) / batches);
-    first = false;
-  }
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-  expect(argc == 5, "usage: time-training LOSS INPUTS BATCH SECONDS");
   const ModelCode code = watched(*DBC_GPU_CODE());
-  Program program(argv[1], code);
-  const auto size = static_cast<size_t>(std::atoi(argv[3]));
-  const double seconds = std::atof(argv[4]);
-  expect(size > 0 && seconds > 0, "BATCH and SECONDS are above 0");
-  std::deque<LineBatch> batches =
-      batches_of(*code.info, program.info(), read_lines(argv[2], kBatches * size), size, kBatches);
+  TimedProgram timed(argc, argv, code);
+  Program &program = timed.program;
+  std::deque<LineBatch> &batches = timed.batches;
   cuda::Model on_device;
   expect(cuda::Model::make(program.model, /*device=*/0, &on_device));
   OptimizerOptions options;
@@ -66,7 +39,7 @@ int main(int argc, char **argv) {
   expect(cuda::Optimizer::make(on_device, program.model, program.weights, optimizer, &stepping));
 
   Session session(program.model);
-  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", size, batches.size());
+  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", timed.size, batches.size());
   for (const NamedPath &path : kPaths) {
     cuda::Context context(on_device);
     context.choose_path(path.path);
@@ -79,7 +52,7 @@ int main(int argc, char **argv) {
     if (context.path() != path.path)
       continue; // what cannot be a graph has no row of one
     Times times;
-    const double end = now_us() + 1e6 * seconds;
+    const double end = now_us() + 1e6 * timed.seconds;
     for (size_t n = 0; n < kLeast || (now_us() < end && n < kMost); ++n) {
       begin_watch();
       const double start = now_us();
@@ -99,15 +72,7 @@ int main(int argc, char **argv) {
                 &path == kPaths ? "" : ", ", path.name, static_cast<long long>(context.launches()),
                 times.whole.size(), median(times.gradients), median(times.update), median(times.whole),
                 median(times.schedule));
-    // Then stage by stage: each launch waits for its end, so the sum is above what was measured.
-    session.time_stages(true);
-    RunProfile profile;
-    for (LineBatch &batch : batches) {
-      expect(session.run(program.entry, batch.batch));
-      profile.add(session.profile(program.entry));
-    }
-    session.time_stages(false);
-    print_stages(profile, static_cast<double>(batches.size()));
+    (void)print_stages(session, timed);
     std::printf("]}");
   }
   std::printf("]}\n");

@@ -5,19 +5,18 @@
 // [h_left, h_right] needs no gather.
 #pragma once
 
-#include "Lines.h"
+#include "Timing.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace dbc::gpu {
 
-constexpr size_t kBatches = 8, kLeast = 20, kMost = 2000;
 constexpr int kBlock = 256;
 
 #define CHECK(call)                                                                                          \
@@ -40,10 +39,40 @@ inline int blocks_of(int count) { return std::max(1, std::min((count + kBlock - 
 
 inline __device__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
-inline double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
+/// Rows of a table: of the embedding, for each leaf.
+static __global__ void gather(const float *table, const int *word, float *rows, int count, int embed) {
+  for (int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); n < count * embed;
+       n += static_cast<int>(gridDim.x * blockDim.x))
+    rows[n] = table[static_cast<size_t>(word[n / embed]) * embed + n % embed];
 }
+
+/// A CUDA graph for each batch, of what `compute` puts into the stream for it.
+class Graphs {
+public:
+  Graphs(cudaStream_t stream, size_t batches, const std::function<void(size_t)> &compute)
+      : stream_(stream), graphs_(batches) {
+    for (size_t n = 0; n < batches; ++n) {
+      cudaGraph_t graph;
+      CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+      compute(n);
+      CHECK(cudaStreamEndCapture(stream, &graph));
+      CHECK(cudaGraphInstantiate(&graphs_[n], graph, 0));
+      CHECK(cudaGraphDestroy(graph));
+      CHECK(cudaGraphUpload(graphs_[n], stream));
+    }
+  }
+  ~Graphs() {
+    for (cudaGraphExec_t graph : graphs_)
+      CHECK(cudaGraphExecDestroy(graph));
+  }
+  Graphs(const Graphs &) = delete;
+  Graphs &operator=(const Graphs &) = delete;
+  void launch(size_t batch) const { CHECK(cudaGraphLaunch(graphs_[batch], stream_)); }
+
+private:
+  cudaStream_t stream_;
+  std::vector<cudaGraphExec_t> graphs_;
+};
 
 //===-- Batches -----------------------------------------------------------------------------------------===//
 

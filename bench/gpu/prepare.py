@@ -21,7 +21,7 @@ CHECKED_LINES = 24
 TIMED_LINES = 2048
 CLASSES = 5  # labels of the workload that is trained
 FILES = ["CMakeLists.txt", "Check.cpp", "CheckTraining.cpp", "CublasLevels.cu", "CublasTraining.cu", "Host.cpp", "Lines.cpp", "Lines.h", "Micro.cu",
-         "Time.cpp", "TimeTraining.cpp", "TreeLevels.cuh", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py", "torch_training.py"]
+         "Time.cpp", "TimeTraining.cpp", "Timing.h", "TreeLevels.cuh", "Watch.cpp", "Watch.h", "WriteWeights.cpp", "torch_levels.py", "torch_training.py"]
 
 
 class Preparation:

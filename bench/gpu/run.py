@@ -229,6 +229,8 @@ class Correctness(Phase):
 class Times(Phase):
     """Phase 2: how long batches take, beside cuBLAS and PyTorch, and where the time goes."""
 
+    TORCH = "torch_levels.py"
+
     def run(self):
         if self.on_cpu:
             raise SystemExit("gpu-check: phase 2 measures times: it has no meaning on the CPU")
@@ -252,18 +254,14 @@ class Times(Phase):
     def peer(self, name, case, batch):
         return self.call([self.program(f"{name}-{case['model']}"), *self.arguments(case, batch), str(SECONDS)])
 
-    @staticmethod
-    def pytorch_is_absent():
-        there = subprocess.run([sys.executable, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True)
-        return there.returncode != 0
-
     def torch(self, case, batch):
-        if self.pytorch_is_absent():
+        there = subprocess.run([sys.executable, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True)
+        if there.returncode != 0:
             return {"skipped": "PyTorch with CUDA is absent"}
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([self.program("weights-" + case["model"]), *self.arguments(case, batch), folder], check=True)
-            return self.call([sys.executable, self.path("torch_levels.py"), folder,
-                              self.path("inputs", case["workload"] + ".jsonl"), str(batch), str(SECONDS), str(case["hidden"])])
+            return self.call([sys.executable, self.path(self.TORCH), folder, *self.arguments(case, batch)[1:], str(SECONDS),
+                              str(case["hidden"])])
 
     def rows(self):
         return rows_of(self.manifest, self.device, self.results.done)
@@ -350,6 +348,8 @@ def print_rows(rows):
 class TrainingTimes(Times):
     """Phase 3: how long steps of plain SGD take, beside cuBLAS and PyTorch, and where the time goes."""
 
+    TORCH = "torch_training.py"
+
     def run(self):
         if self.on_cpu:
             raise SystemExit("gpu-check: phase 3 measures times: it has no meaning on the CPU")
@@ -366,14 +366,6 @@ class TrainingTimes(Times):
 
     def arguments(self, case, batch):
         return [case["loss"], self.path("inputs", case["workload"] + "-training.jsonl"), str(batch)]
-
-    def torch(self, case, batch):
-        if self.pytorch_is_absent():
-            return {"skipped": "PyTorch with CUDA is absent"}
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([self.program("weights-" + case["model"]), *self.arguments(case, batch), folder], check=True)
-            return self.call([sys.executable, self.path("torch_training.py"), folder, *self.arguments(case, batch)[1:],
-                              str(SECONDS), str(case["hidden"])])
 
     def print(self):
         rows = []

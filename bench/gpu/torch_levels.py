@@ -114,17 +114,30 @@ def measure(weights, hidden, batches, seconds):
     return statistics.median(whole), statistics.median(kernels), len(whole)
 
 
-def main():
-    folder, inputs, size, seconds, hidden = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+def begin():
+    """What the arguments say: the folder of weights, the batches' trees, their size, seconds, hidden; and what the CPU
+    found of the first batch."""
     if not torch.cuda.is_available():
         sys.exit("PyTorch sees no CUDA device")
+    folder, inputs, size, seconds, hidden = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
     with open(inputs) as file:
         lines = [json.loads(line) for line, _ in zip(file, range(BATCHES * size))]
     count = min(max(len(lines) // size, 1), BATCHES)
-    batches = [pinned(schedule([lines[n % len(lines)] for n in range(b * size, (b + 1) * size)])) for b in range(count)]
+    trees = [[lines[n % len(lines)] for n in range(b * size, (b + 1) * size)] for b in range(count)]
+    with open(f"{folder}/expected-{size}.f32", "rb") as file:
+        expected = torch.frombuffer(bytearray(file.read()), dtype=torch.float32)
+    return folder, trees, size, seconds, hidden, expected
+
+
+def end(size, count, paths):
+    print(json.dumps({"batch": size, "batches": count, "version": torch.__version__, "paths": paths}))
+
+
+def main():
+    folder, trees, size, seconds, hidden, expected = begin()
+    batches = [pinned(schedule(each)) for each in trees]
     weights = read(folder, hidden)
     paths = []
-    expected = torch.frombuffer(bytearray(open(f"{folder}/expected-{size}.f32", "rb").read()), dtype=torch.float32)
     for math in ("f32", "tf32"):
         torch.backends.cuda.matmul.allow_tf32 = math == "tf32"
         for batch in batches:
@@ -137,7 +150,7 @@ def main():
         with_copies, kernels, runs = measure(weights, hidden, batches, seconds)
         paths.append({"path": "pytorch eager", "math": math, "launches": None, "runs": runs, "kernels_us": kernels,
                       "with_copies_us": with_copies, "max_error": error})
-    print(json.dumps({"batch": size, "batches": count, "version": torch.__version__, "paths": paths}))
+    end(size, len(batches), paths)
 
 
 if __name__ == "__main__":

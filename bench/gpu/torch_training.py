@@ -6,7 +6,6 @@ usage: torch_training.py WEIGHTS INPUTS BATCH SECONDS HIDDEN
 WEIGHTS is the folder that the program `weights-MODEL` wrote. Prints one line of JSON. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE.
 """
-import json
 import statistics
 import sys
 import time
@@ -14,7 +13,7 @@ import time
 import torch
 from torch.nn.functional import cross_entropy, linear
 
-from torch_levels import BATCHES, LEAST, MOST, levels_of, pinned, read, schedule, to_device
+from torch_levels import LEAST, MOST, begin, end, levels_of, pinned, read, schedule, to_device
 
 RATE = 1e-4
 
@@ -76,17 +75,10 @@ def measure(weights, hidden, batches, seconds):
 
 
 def main():
-    folder, inputs, size, seconds, hidden = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
-    if not torch.cuda.is_available():
-        sys.exit("PyTorch sees no CUDA device")
-    with open(inputs) as file:
-        lines = [json.loads(line) for line, _ in zip(file, range(BATCHES * size))]
-    count = min(max(len(lines) // size, 1), BATCHES)
-    some = [[lines[n % len(lines)] for n in range(b * size, (b + 1) * size)] for b in range(count)]
+    folder, some, size, seconds, hidden, of_trees = begin()
     batches = [(pinned(schedule(trees)), labels_of(trees).pin_memory()) for trees in some]
+    expected = of_trees.mean().item()
     paths = []
-    (expected,) = torch.frombuffer(bytearray(open(f"{folder}/expected-{size}.f32", "rb").read()),
-                                   dtype=torch.float32).mean(0, keepdim=True).tolist()
     for math in ("f32", "tf32"):
         torch.backends.cuda.matmul.allow_tf32 = math == "tf32"
         weights = read(folder, hidden)
@@ -101,7 +93,7 @@ def main():
             step(weights, hidden, to_device(batch), labels.cuda())
         taken, runs = measure(weights, hidden, batches, seconds)
         paths.append({"path": "pytorch eager", "math": math, "runs": runs, "step_us": taken, "max_error": error})
-    print(json.dumps({"batch": size, "batches": count, "version": torch.__version__, "paths": paths}))
+    end(size, len(batches), paths)
 
 
 if __name__ == "__main__":
