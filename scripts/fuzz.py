@@ -101,6 +101,7 @@ MAPPINGS = [
     '{"fwd.W": {"gates": "w", "from": ["a", "bc"], "to": ["bc", "a"], "axis": 0}, "fwd.b": {"concat": ["b"]}}',
     '{"E": {"concat": [{"gates": "emb", "from": "xy", "to": "x"}, {"gates": "emb", "from": "xy", "to": "y"}], "axis": -2}}',
     '{"fwd.W": {"stack": "row.{i}", "last": -1}, "E": {"stack": {"stack": "x.{i}.{j}", "index": "j", "last": -5}}}',
+    '{"fwd.W": {"stack": "row.{i}", "last": 1}}',
     '{"fwd.W": {"stack": {"stack": "row.{i}"}}, "E": {"stack": {"reshape": "row.{i}", "shape": [3, 1]}}}',
 ]
 

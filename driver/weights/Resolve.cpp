@@ -109,6 +109,10 @@ private:
         return tooMany(expr);
     }
     assert(!expr.operands.empty());
+    // A list has none of these.
+    expr.index = MapExpr().index;
+    expr.first.reset();
+    expr.last.reset();
     return true;
   }
   /// Whether there is a tensor for each name, `{j}` of inner patterns standing for any number.
