@@ -471,8 +471,8 @@ std::string KernelEmitter::sumsOfSlice(StringRef array, const std::string &base)
   const std::vector<SliceSums> all = sliceSums();
   const SliceSums &sums = *llvm::find_if(all, [&](const SliceSums &each) { return each.array == array; });
   return call("dbc::cuda::sums_of",
-              {base, uses_(ofSlices()) + (sums.offset > 0 ? " + " + std::to_string(sums.offset) : ""),
-               std::to_string(numbersOfSlice()), work_ + ".item()", slices_})
+              {base, uses_(ofSlices()), std::to_string(sums.offset), std::to_string(numbersOfSlice()),
+               work_ + ".item()", slices_})
       .text;
 }
 

@@ -53,8 +53,8 @@ __global__ void sums_kernel(int32_t count, int32_t most, int32_t at_once, int32_
   const int32_t slices = slices_of(count, most), size = a.length * x.length;
   for (TileScheduler work(slices, tiles); work.any(); work.next()) {
     const RowSlice slice(0, count, work.item(), slices);
-    float *const own = sums_of(into, of_slices, size + a.length, work.item(), slices),
-                 *const own_bias = sums_of(bias, of_slices + size, size + a.length, work.item(), slices);
+    float *const own = sums_of(into, of_slices, 0, size + a.length, work.item(), slices),
+                 *const own_bias = sums_of(bias, of_slices, size, size + a.length, work.item(), slices);
     for (int32_t first = slice.begin; first < slice.end; first += at_once) {
       a.via = rows_of_a + first;
       x.via = rows_of_x + first;

@@ -221,11 +221,12 @@ struct RowSlice {
         end(begin_of_all + int32_t(int64_t(end_of_all - begin_of_all) * (slice + 1) / slices)) {}
 };
 
-/// Where a slice adds up what goes to `into` in the end: there where it is the only one, else in its part of
-/// `of_slices`, `size` numbers each.
+/// Where a slice adds up what goes to `into` in the end: there where it is the only one, else from number
+/// `first` on of its part of `of_slices`, `size` numbers each. Null is fine where it is not read.
 template <class Real>
-DBC_DEVICE Real *sums_of(Real *into, Real *of_slices, int64_t size, int32_t slice, int32_t slices) {
-  return slices == 1 ? into : of_slices + size * slice;
+DBC_DEVICE Real *sums_of(Real *into, Real *of_slices, int64_t first, int64_t size, int32_t slice,
+                         int32_t slices) {
+  return slices == 1 ? into : of_slices + size * slice + first;
 }
 
 /// Some arrays of which all numbers become 0.
