@@ -137,7 +137,7 @@ property = os.path.join(config.dbc_source_root, "test", "property")
 # Models that together have every operation and every form of kernels that the whole set has.
 SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 
-# Models, as patterns: in a run, and in a full one.
+# Models, as patterns: in a run, also under sanitizers, and in a full one.
 SETS = {
     "shimmodels": (" ".join(f"{models}/{name}.dyn" for name in SCHEMES), f"{models}/*.dyn"),
     "gradientmodels": (f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {examples}/tree_lstm/*.dyn", f"{models}/*.dyn {examples}/*/*.dyn"),
@@ -176,7 +176,7 @@ def number(name):
 
 config.substitutions += [
     *((f"%{name}", number(name)) for name in NUMBERS),
-    *((f"%{name}", every if full else some) for name, (some, every) in SETS.items()),
+    *((f"%{name}", every if full and not config.dbc_sanitize else some) for name, (some, every) in SETS.items()),
     ("%otherdbc", config.other_dbc),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
