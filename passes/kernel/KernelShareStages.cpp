@@ -171,10 +171,11 @@ struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       SmallVector<kernel::TimeStepLoopInterface> loops = kernel::persistentLoops(program);
       first.resize(std::max(first.size(), loops.size()));
-      for (auto [loop, alike] : llvm::zip_first(loops, first)) {
-        auto *other = llvm::find_if(alike, [&](auto other) { return isSameLoop(other, loop); });
-        if (other == alike.end()) {
-          alike.push_back(loop);
+      for (size_t number = 0; number < loops.size(); ++number) {
+        kernel::TimeStepLoopInterface loop = loops[number];
+        auto *other = llvm::find_if(first[number], [&](auto other) { return isSameLoop(other, loop); });
+        if (other == first[number].end()) {
+          first[number].push_back(loop);
           continue;
         }
         loop.setSameAs((*other)->getParentOfType<kernel::ProgramOp>().getSymName());

@@ -4,6 +4,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
