@@ -23,6 +23,31 @@ namespace dbc::passes {
 
 namespace {
 
+/// Whether a list is known to have a number of elements, and which.
+std::optional<int64_t> knownLength(Value list) {
+  auto range = list.getDefiningOp<dyn::RangeOp>();
+  APInt low, high;
+  if (!range || !matchPattern(range.getLow(), m_ConstantInt(&low)) ||
+      !matchPattern(range.getHigh(), m_ConstantInt(&high)))
+    return std::nullopt;
+  return std::max<int64_t>(high.getSExtValue() - low.getSExtValue(), 0);
+}
+
+/// Whether a value is known to be finite, and `asDivisor` not to be 0, in a model whose parameters are
+/// finite: a constant, or a parameter as it is.
+bool isFinite(Value v, bool asDivisor = false) {
+  if (auto broadcast = v.getDefiningOp<dyn::BroadcastOp>())
+    return isFinite(broadcast.getX(), asDivisor);
+  auto fits = [&](const APFloat &x) { return x.isFinite() && !(asDivisor && x.isZero()); };
+  Attribute constant;
+  if (!matchPattern(v, m_Constant(&constant)))
+    return v.getDefiningOp<dyn::GetOp>() && !asDivisor;
+  if (auto number = dyn_cast<FloatAttr>(constant))
+    return fits(number.getValue());
+  auto numbers = dyn_cast<DenseFPElementsAttr>(constant);
+  return numbers && llvm::all_of(numbers, fits);
+}
+
 /// One sum or mean of what a map gives.
 class SumOfMap {
 public:
@@ -195,8 +220,10 @@ private:
   Value total(Value v, Value weight) {
     const Linear how = made.lookup(v);
     switch (how.kind) {
-    case Linear::Kind::Invariant:
-      return times(v, weight ? sums[{Value(), weight}] : count());
+    case Linear::Kind::Invariant: {
+      Value all = scaled(v, weight ? sums[{Value(), weight}] : count());
+      return isFinite(v) ? all : ofElements(all);
+    }
     case Linear::Kind::Addend:
       return sums[{v, weight}];
     case Linear::Kind::Weighted:
@@ -213,21 +240,48 @@ private:
     Operation *copy = b.clone(*v.getDefiningOp(), mapping);
     if (auto product = dyn_cast<linalg::ContractOp>(copy))
       behind.push_back(product);
-    return copy->getResult(0);
+    return keepsZero(v.getDefiningOp(), how) ? copy->getResult(0) : ofElements(copy->getResult(0));
+  }
+
+  /// Whether an operation gives 0 of 0, which is the sum of no elements: not what divides by their number,
+  /// and not what multiplies by infinity.
+  bool keepsZero(Operation *op, const Linear &how) {
+    return how.kind == Linear::Kind::Sum || llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+             bool isDivisor = isa<arith::DivFOp>(op) && operand.getOperandNumber() == 1;
+             return &operand == how.varied || isFinite(operand.get(), isDivisor);
+           });
+  }
+
+  /// A part of the sum, which is 0 where there are no elements. (A mean has some.)
+  Value ofElements(Value part) {
+    if (reduce.getKind() == dyn::ReduceKind::Mean || knownLength(map.getLists()[0]).value_or(0) > 0)
+      return part;
+    Location loc = reduce.getLoc();
+    auto constant = [&](Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); };
+    if (!areAny) {
+      Value none = constant(b.getI32Type());
+      areAny = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, length(), none);
+    }
+    Value none = constant(part.getType());
+    return arith::SelectOp::create(b, loc, areAny, part, none);
+  }
+
+  Value length() {
+    if (!elements)
+      elements = dyn::LenOp::create(b, reduce.getLoc(), b.getI32Type(), map.getLists()[0]);
+    return elements;
   }
 
   /// How often an invariant is in the sum: as often as the list has elements; null for once.
   Value count() {
     if (reduce.getKind() == dyn::ReduceKind::Mean)
       return {};
-    if (!length) {
-      Value list = dyn::LenOp::create(b, reduce.getLoc(), b.getI32Type(), map.getLists()[0]);
-      length = arith::SIToFPOp::create(b, reduce.getLoc(), b.getF32Type(), list);
-    }
-    return length;
+    if (!times)
+      times = arith::SIToFPOp::create(b, reduce.getLoc(), b.getF32Type(), length());
+    return times;
   }
 
-  Value times(Value v, Value factor) {
+  Value scaled(Value v, Value factor) {
     if (!factor)
       return v;
     if (v.getType() != factor.getType())
@@ -244,16 +298,10 @@ private:
   llvm::DenseMap<Value, Linear> made;
   llvm::MapVector<Addend, Value> sums;
   SmallVector<linalg::ContractOp> behind; ///< products behind the sum
-  Value length;
+  Value elements;                         ///< of the list
+  Value times;                            ///< the same as an f32
+  Value areAny;
 };
-
-/// Whether a list is known to have one element at most: nothing is gained then.
-bool isShort(Value list) {
-  auto range = list.getDefiningOp<dyn::RangeOp>();
-  APInt low, high;
-  return range && matchPattern(range.getLow(), m_ConstantInt(&low)) &&
-         matchPattern(range.getHigh(), m_ConstantInt(&high)) && high.sle(low + 1);
-}
 
 struct DynSumOperandsPass : impl::DynSumOperandsBase<DynSumOperandsPass> {
   void runOnOperation() override {
@@ -270,7 +318,8 @@ struct DynSumOperandsPass : impl::DynSumOperandsBase<DynSumOperandsPass> {
     auto map = list.getDefiningOp<dyn::MapOp>();
     bool sums = reduce.getKind() == dyn::ReduceKind::Sum || reduce.getKind() == dyn::ReduceKind::Mean;
     if (!sums || !map || !list.hasOneUse() || map->getBlock() != reduce->getBlock() || reduce.getWhen() ||
-        dyn::isEnded(list) || isShort(map.getLists()[0]) || !dyn::scalar(reduce.getType()).isF32())
+        dyn::isEnded(list) || knownLength(map.getLists()[0]).value_or(2) < 2 ||
+        !dyn::scalar(reduce.getType()).isF32())
       return;
     Block &body = map.getBody().front();
     Value element = body.getTerminator()->getOperand(cast<OpResult>(list).getResultNumber());

@@ -153,3 +153,48 @@ dyn.entry @stay(%Ms: !dyn.list<tensor<3x2xf32>>, %xs: !dyn.list<tensor<2xf32>>, 
   %c = dyn.reduce_list sum %cs : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
   dyn.return %a, %b, %c : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
+
+// A sum of no elements is 0, also where a factor that all have is infinite, as one divided by their number is.
+
+// CHECK-LABEL: dyn.entry @shares
+// CHECK: %[[sum:[a-z0-9_]+]] = dyn.reduce_list sum %{{.*}} -> tensor<2xf32>
+// CHECK: %[[y:[a-z0-9_]+]] = linalg.contract {{.*}} ins(%{{.*}}, %[[sum]] :
+// CHECK: %[[part:[a-z0-9_]+]] = arith.divf %[[y]], %{{.*}} : tensor<3xf32>
+
+// CHECK: %[[any:[a-z0-9_]+]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i32
+// CHECK: %[[all:[a-z0-9_]+]] = arith.select %[[any]], %[[part]], %{{.*}} : tensor<3xf32>
+// CHECK: dyn.return %[[all]]
+dyn.entry @shares(%xs: !dyn.list<tensor<2xf32>>) -> (tensor<3xf32>) attributes {arg_names = ["xs"], arg_types = [!dyn.list<tensor<2xf32>>], surface = tensor<3xf32>} {
+  %A = dyn.get @A : tensor<3x2xf32>
+  %zero = arith.constant dense<0.0> : tensor<3xf32>
+  %len = dyn.len %xs : !dyn.list<tensor<2xf32>>
+  %n = arith.sitofp %len : i32 to f32
+  %ns = dyn.broadcast %n : f32 -> tensor<3xf32>
+  %ys = dyn.map(%xs) : (!dyn.list<tensor<2xf32>>) -> !dyn.list<tensor<3xf32>> {
+  ^bb0(%x: tensor<2xf32>):
+    %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%A, %x : tensor<3x2xf32>, tensor<2xf32>) outs(%zero : tensor<3xf32>) -> tensor<3xf32>
+    %z = arith.divf %y, %ns : tensor<3xf32>
+    dyn.yield %z : tensor<3xf32>
+  }
+  %s = dyn.reduce_list sum %ys : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
+  dyn.return %s : tensor<3xf32>
+}
+
+// A finite divisor needs no test.
+
+// CHECK-LABEL: dyn.entry @halves
+// CHECK: arith.divf
+// CHECK-NOT: arith.select
+dyn.entry @halves(%xs: !dyn.list<tensor<2xf32>>) -> (tensor<3xf32>) attributes {arg_names = ["xs"], arg_types = [!dyn.list<tensor<2xf32>>], surface = tensor<3xf32>} {
+  %A = dyn.get @A : tensor<3x2xf32>
+  %zero = arith.constant dense<0.0> : tensor<3xf32>
+  %two = arith.constant dense<2.0> : tensor<3xf32>
+  %ys = dyn.map(%xs) : (!dyn.list<tensor<2xf32>>) -> !dyn.list<tensor<3xf32>> {
+  ^bb0(%x: tensor<2xf32>):
+    %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%A, %x : tensor<3x2xf32>, tensor<2xf32>) outs(%zero : tensor<3xf32>) -> tensor<3xf32>
+    %z = arith.divf %y, %two : tensor<3xf32>
+    dyn.yield %z : tensor<3xf32>
+  }
+  %s = dyn.reduce_list sum %ys : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
+  dyn.return %s : tensor<3xf32>
+}
