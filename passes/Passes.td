@@ -509,8 +509,8 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
   let summary = "Choose rows of a block and channels of a tile of each stage for an NVIDIA GPU";
   let description = [{
     * `rows`: of a block of threads. 8 with a product; 8, as many as it has warps, where a row has a long reduction to one
-      number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB. 128 where outer
-      products are added up.
+      number, or one of a list; else 32, or as many as have 512 elements where a stage computes elements alone. Fewer, but two
+      at least, where scratch would take more than 48 KiB. 512 where outer products are added up.
     * `channels`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a
       block can have its weights resident in shared memory in a persistent kernel, and one of 16 channels cannot.
 
@@ -613,7 +613,8 @@ def KernelSplitSums : Pass<"kernel-split-sums", "::mlir::ModuleOp"> {
     In a stage that adds rows up a block of threads has a tile of 64 times 64 numbers of outer products, and a slice of the rows.
     Each slice has sums of its own in a buffer, the function's `of_slices`, which are added up in their order behind it; where
     tiles alone make enough blocks there are no slices. What else adds up the rows of an operand as they are, the gradient of a
-    bias mostly, becomes the product's `bias`. Afterwards each such function has the number of its tiles and slices.
+    bias mostly, becomes the product's `bias`. Afterwards a function with `slices` has `of_slices` and `summed` too, and no loop
+    adds up rows that a product of the same block could.
   }];
   let statistics = [
     Statistic<"takenBiases", "taken-biases", "Sums of an operand's rows that its product gives">,

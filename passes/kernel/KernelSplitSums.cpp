@@ -38,7 +38,7 @@ bool isRowOf(Value row, BlockArgument first, BlockArgument i) {
          ((sum.getLhs() == first && sum.getRhs() == i) || (sum.getLhs() == i && sum.getRhs() == first));
 }
 
-/// Whether rows are those of a block, in its order if it has one, of all of an array's elements.
+/// Whether rows are those of a block, in its order if it has one, of an array's elements from the first on.
 bool areOwnRows(kernel::RowsOp rows, BlockArgument first) {
   if (!rows.getArray() || rows.getOffset() != 0)
     return false;
@@ -78,7 +78,7 @@ private:
       return;
     SmallVector<kernel::ForOp> loops;
     blocks.walk([&](kernel::ForOp loop) {
-      if (loop.getHigh() == blocks.getBody().getArgument(1))
+      if (loop.getHigh() == blocks.getBody().getArgument(1) && isOnce(loop, outer, blocks))
         loops.push_back(loop);
     });
     for (kernel::ForOp loop : loops)
@@ -92,6 +92,19 @@ private:
           branch.erase();
         return;
       }
+  }
+
+  /// Whether a loop runs once for the rows of a block, as the bias of a product is added up: by the first
+  /// tile where blocks of threads share tiles.
+  static bool isOnce(kernel::ForOp loop, kernel::OuterOp outer, kernel::BlocksOp blocks) {
+    if (outer.getTiles().empty())
+      return loop->getParentOp() == blocks;
+    auto branch = dyn_cast<kernel::IfOp>(loop->getParentOp());
+    auto isFirst = branch && branch->getParentOp() == blocks
+                       ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
+                       : arith::CmpIOp();
+    return isFirst && isFirst.getPredicate() == arith::CmpIPredicate::eq &&
+           isFirst.getLhs() == outer.getTiles()[0] && matchPattern(isFirst.getRhs(), m_Zero());
   }
 
   /// for i: for vector j: sum[0, j] += array[row i, j], and nothing else: what it is added to; else null.
@@ -133,7 +146,7 @@ private:
     return {};
   }
 
-  /// The arrays that sums go to, if all are rows of the batch that are read for nothing else.
+  /// The arrays that sums go to, if all are rows of the batch of which no operand is made.
   bool findArrays(llvm::SetVector<Attribute> &arrays) {
     llvm::SetVector<Attribute> read;
     func.walk([&](Operation *op) {
@@ -156,24 +169,31 @@ private:
     });
   }
 
-  /// Whether all that is stored is added to what was there.
-  bool addsAlone() {
+  /// Whether all that is stored is added to what was there, and sums are read for nothing else.
+  bool addsAlone(const llvm::SetVector<Attribute> &arrays) {
     bool all = true;
+    llvm::DenseSet<Operation *> added;
     func.walk([&](kernel::StoreOp store) {
       auto sum = store.getValue().getDefiningOp<arith::AddFOp>();
       all &= sum && llvm::any_of(sum->getOperands(), [&](Value operand) {
                auto before = operand.getDefiningOp<kernel::LoadOp>();
-               return before && !before.getIndexArray() && before.getArrayAttr() == store.getArrayAttr() &&
-                      before.getIndices() == store.getIndices();
+               bool isSum = before && before->hasOneUse() && !before.getIndexArray() &&
+                            before.getArrayAttr() == store.getArrayAttr() &&
+                            before.getIndices() == store.getIndices();
+               if (isSum)
+                 added.insert(before);
+               return isSum;
              });
     });
+    func.walk(
+        [&](kernel::LoadOp load) { all &= !arrays.contains(load.getArrayAttr()) || added.contains(load); });
     return all;
   }
 
   /// As many slices of rows as make enough blocks of threads: each has sums of its own in memory.
   void slice() {
     llvm::SetVector<Attribute> arrays;
-    if (!findArrays(arrays) || arrays.empty() || !addsAlone())
+    if (!findArrays(arrays) || arrays.empty() || !addsAlone(arrays))
       return;
     int64_t numbers = 0;
     for (Attribute array : arrays)

@@ -301,7 +301,7 @@ struct Lowering {
       auto write = dyn_cast<batch::WriteOp>(op);
       if (!write && !op.hasTrait<OpTrait::ConstantLike>())
         return;
-      if (write && !matchPattern(write.getValue(), m_AnyZeroFloat()))
+      if (write && !matchPattern(write.getValue(), m_PosZeroFloat()))
         return;
       if (write)
         cleared.push_back(write.getBufferAttr());
