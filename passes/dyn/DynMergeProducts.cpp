@@ -37,6 +37,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
   /// Values that need a cell's result or a scan's state: they are known late.
   void findLate(Operation *func) {
     late.clear();
+    joins.clear();
     func->walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool is = isa<dyn::CallOp>(op);
       op->walk([&](Operation *inner) {
