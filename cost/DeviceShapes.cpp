@@ -123,11 +123,14 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.residentBlocks = kernel::residentBlocks(func, sizeof(float));
   shape.largeMResidentBlocks = kernel::residentBlocks(func, sizeof(float), shape.largeM > 0);
   if (func.getClears()) {
-    constexpr int64_t kNumbers = 4 * cuda::kThreads; // of a block, or more
-    int64_t numbers = 0;
-    for (auto array : func.getClearsAttr().getAsRange<FlatSymbolRefAttr>())
-      numbers += llvm::product_of(dyn::extents(names.lookup<kernel::BufferOp>(array.getValue()).getType()));
-    shape.tiles = std::max<int64_t>(1, numbers / kNumbers);
+    int64_t numbers = 0, most = 0;
+    for (auto array : func.getClearsAttr().getAsRange<FlatSymbolRefAttr>()) {
+      const int64_t own =
+          llvm::product_of(dyn::extents(names.lookup<kernel::BufferOp>(array.getValue()).getType()));
+      numbers += own;
+      most = std::max(most, own);
+    }
+    shape.tiles = cuda::blocks_of_numbers(most);
     shape.elements.push_back({int64_t(llvm::divideCeil(numbers, shape.tiles)), 1});
     return shape;
   }

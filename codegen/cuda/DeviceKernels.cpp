@@ -72,7 +72,9 @@ emitLaunchOfSums(KernelEmitter &emitter,
   out.line(launch(kernel, blocks, emitter.sharedBytes()));
   std::vector<std::string> summed;
   for (const SliceSums &each : emitter.sliceSums())
-    summed.push_back("{" + arrays + "." + emitter.member(each.array) + ", " + std::to_string(each.numbers) +
+    summed.push_back("{" +
+                     commas({arrays + "." + emitter.member(each.array), std::to_string(each.numbers),
+                             std::to_string(each.offset)}) +
                      "}");
   out.line("dbc::cuda::add_slices<real>(" + commas({ofSlices, size, "slices", "stream"}) + ", {" +
            commas(summed) + "});");
@@ -129,6 +131,7 @@ static void emitLauncher(KernelEmitter &emitter, const std::string &launcher, co
 /// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
 static void emitForGraph(const ModelNames &model, const Program &program, kernel::FuncOp stage,
                          KernelEmitter &emitter, Writer &out) {
+  assert(emitter.slices() == 1 && "sums of slices are no node: a run may want no gradients");
   std::string kernel = "node_of_" + program.nameOf(stage);
   out.line("namespace {");
   out.comment("The same in a graph: arrays and rows are those of the batch in hand.");

@@ -82,7 +82,7 @@ Sums sums_of(const Operand &a, const Operand &x, int32_t most, int32_t at_once, 
   launch(sums_kernel<kMath, A, X>, blocks, sizeof(float) * kSumTileScratch, nullptr, count, most, at_once,
          tiles, sums.matrix.data(), sums.bias.data(), of_slices.data(), a.rows.data(), x.rows.data(), as, xs);
   add_slices<float>(of_slices.data(), all, slices, nullptr,
-                    {{sums.matrix.data(), size}, {sums.bias.data(), a.length}});
+                    {{sums.matrix.data(), size, 0}, {sums.bias.data(), a.length, size}});
   EXPECT_TRUE(backend().wait(nullptr).ok());
   return sums;
 }
@@ -214,7 +214,7 @@ TEST(CudaRowSums, OfManyArrays) {
   std::vector<float> of_slices(size_t{kSlices} * kArrays * kEach), sums(size_t{kArrays} * kEach, 0.5F);
   for (size_t n = 0; n < of_slices.size(); ++n)
     of_slices[n] = static_cast<float>(n);
-  auto of = [&](size_t n) { return SummedArray<float>{sums.data() + n * kEach, kEach}; };
+  auto of = [&](size_t n) { return SummedArray<float>{sums.data() + n * kEach, kEach, int64_t(n) * kEach}; };
   add_slices<float>(of_slices.data(), kArrays * kEach, kSlices, nullptr,
                     {of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10), of(11),
                      of(12), of(13), of(14), of(15), of(16), of(17)});

@@ -46,6 +46,11 @@ inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tile
       std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
 }
 
+/// Blocks of threads for so many numbers that are cleared or added up, each by a thread.
+inline int32_t blocks_of_numbers(int64_t count) {
+  return static_cast<int32_t>(std::clamp<int64_t>((count + kThreads - 1) / kThreads, 1, 1 << 12));
+}
+
 /// A column of a batch in a device's memory, of which a sub-batch has the numbers of its own rows, from
 /// number `first` on. They are had by their numbers in the whole column, as rows have the batch's numbers.
 template <class T> struct Column {

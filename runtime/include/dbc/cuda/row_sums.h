@@ -237,11 +237,11 @@ template <class Real> struct ClearedArray {
 constexpr int32_t kMostCleared = 8;
 template <class Real> struct ClearedNumbers { ClearedArray<Real> arrays[kMostCleared]; };
 
-/// Some arrays that slices of rows are added up for; in a slice their numbers lie one behind the other.
+/// Some arrays that slices of rows are added up for; in a slice their numbers lie from `first` on.
 template <class Real> struct SummedArray {
   Real *into = nullptr;
   int64_t count = 0;
-  int64_t first = 0; ///< in a slice
+  int64_t first = 0;
 };
 constexpr int32_t kMostSummed = 16;
 template <class Real> struct SummedNumbers { SummedArray<Real> arrays[kMostSummed]; };
@@ -272,10 +272,6 @@ __global__ void __launch_bounds__(kThreads)
     }
 }
 
-/// Blocks of threads for so many numbers.
-inline int32_t blocks_of_numbers(int64_t count) {
-  return static_cast<int32_t>(std::clamp<int64_t>((count + kThreads - 1) / kThreads, 1, 1 << 12));
-}
 /// Makes numbers 0.
 template <class Real> void clear(void *stream, std::initializer_list<ClearedArray<Real>> arrays) {
   for (auto next = arrays.begin(); next != arrays.end();) {
@@ -297,15 +293,12 @@ template <class Real> void clear_slices(Real *of_slices, int64_t size, int32_t s
 template <class Real>
 void add_slices(const Real *of_slices, int64_t size, int32_t slices, void *stream,
                 std::initializer_list<SummedArray<Real>> arrays) {
-  int64_t first = 0;
   for (auto next = arrays.begin(); slices > 1 && next != arrays.end();) {
     SummedNumbers<Real> summed;
     int64_t most = 0;
     for (SummedArray<Real> &array : summed.arrays)
       if (next != arrays.end()) {
         array = *next++;
-        array.first = first;
-        first += array.count;
         most = std::max(most, array.count);
       }
     launch(add_sums_of_slices<Real>, blocks_of_numbers(most), 0, stream, summed, of_slices, size, slices);
