@@ -51,6 +51,13 @@ dbc_static_libraries(mlir_files MLIRArithDialect MLIRAsmParser MLIRLinalgDialect
 set(llvm_files $<TARGET_FILE:LLVMSupport> $<TARGET_FILE:LLVMDemangle>)
 add_library(dbc_llvm INTERFACE)
 target_link_libraries(dbc_llvm INTERFACE ${llvm_files} ${CMAKE_DL_LIBS})
+# LLVM's libraries are not sanitized: they use memory of arenas that the headers' code, which is, has poisoned.
+if(DBC_SANITIZE MATCHES "address")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/asan.cpp
+       CONTENT "extern \"C\" const char *__asan_default_options() { return \"allow_user_poisoning=0\"; }\n")
+  add_library(dbc_asan OBJECT ${PROJECT_BINARY_DIR}/asan.cpp)
+  target_link_libraries(dbc_llvm INTERFACE $<TARGET_OBJECTS:dbc_asan>)
+endif()
 # MLIR's libraries need one another in circles.
 list(APPEND mlir_files $<TARGET_FILE:LLVMRemarks> $<TARGET_FILE:LLVMBitstreamReader>)
 target_link_libraries(dbc_mlir INTERFACE "$<LINK_GROUP:RESCAN,${mlir_files}>" dbc_llvm)

@@ -388,25 +388,10 @@ TEST_F(CudaContext, CopiesArrays) {
   EXPECT_EQ(context.on_host(flags)[2], 7);
 }
 
-/// Whether the sanitizer does: it may be told not to, by allow_user_poisoning=0.
-bool heedsGuardZones() {
-#ifdef DBC_SHIM_ASAN
-  alignas(8) static char probe[8];
-  __asan_poison_memory_region(probe, sizeof probe);
-  const bool heeded = __asan_address_is_poisoned(probe) != 0;
-  __asan_unpoison_memory_region(probe, sizeof probe);
-  return heeded;
-#else
-  return false;
-#endif
-}
-
 // With a sanitizer a kernel that leaves its array is found, though all are one piece of memory.
 TEST_F(CudaContext, GuardZonesBetweenArrays) {
   if (counting().untouched != nullptr)
     GTEST_SKIP() << "no sanitizer";
-  if (!heedsGuardZones())
-    GTEST_SKIP() << "the sanitizer heeds no guard zones";
   Context context(on_);
   const std::vector<float> numbers(64, 1);
   const float *in = nullptr;

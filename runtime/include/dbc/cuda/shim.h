@@ -67,6 +67,23 @@ inline void *allocate(size_t bytes) {
   return std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine);
 }
 
+#ifdef DBC_SHIM_ASAN
+/// Whether the sanitizer heeds what is poisoned: it may be told not to (allow_user_poisoning=0), as where
+/// LLVM's libraries are in the program. Guard zones are filled then, as without it.
+inline bool poisons() {
+  alignas(8) static char probe[8];
+  __asan_poison_memory_region(probe, sizeof probe);
+  const bool heeded = __asan_address_is_poisoned(probe) != 0;
+  __asan_unpoison_memory_region(probe, sizeof probe);
+  return heeded;
+}
+
+/// Makes a guard zone that nobody may read or write, or takes it down.
+inline void poison(void *memory, size_t bytes, bool up) {
+  (up ? __asan_poison_memory_region : __asan_unpoison_memory_region)(memory, bytes);
+}
+#endif
+
 } // namespace shim
 
 inline int32_t atomicAdd(int32_t *at, int32_t value) { return std::exchange(*at, *at + value); }
@@ -153,9 +170,10 @@ const Backend &backend() {
       },
       [](void *graph) { delete static_cast<shim::Machine::Graph *>(graph); },
 #ifdef DBC_SHIM_ASAN
-      [](void *memory, size_t bytes, bool up) {
-        (up ? __asan_poison_memory_region : __asan_unpoison_memory_region)(memory, bytes);
-      },
+      shim::poisons() ? shim::poison : shim::set_guard_zone,
+      nullptr,
+      nullptr,
+      shim::poisons() ? nullptr : shim::untouched,
 #elif DBC_SHIM_GUARD_ZONES
       shim::set_guard_zone,
       nullptr,
