@@ -55,8 +55,9 @@ double distance(const Flat &a, const Flat &b) {
   double most = 0;
   for (size_t n = 0; n < a.size(); ++n) {
     const double error = std::fabs(double(a[n]) - b[n]) / std::max(1.0, std::fabs(double(b[n])));
-    if (!(error <= most)) // one that is not a number, too, and it stays
-      most = error;
+    if (std::isnan(error))
+      return error;
+    most = std::max(most, error);
   }
   return most;
 }
