@@ -1,6 +1,6 @@
 """Adds up the test reports that ctest and lit left in a folder and prints `N passed, N failed[, N skipped]`.
 
-usage: count_tests.py FOLDER NAME...   reads FOLDER/NAME.xml; a report that is missing counts as one failure
+usage: count_tests.py FOLDER NAME...   reads FOLDER/NAME.xml; a report that is missing, broken or empty counts as one failure
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -22,12 +22,15 @@ def main():
     folder, names = sys.argv[1], sys.argv[2:]
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name in names:
-        path = os.path.join(folder, name + ".xml")
-        if not os.path.exists(path):
-            print(f"{name}: no report, see the output above", file=sys.stderr)
+        try:
+            cases = list(xml.parse(os.path.join(folder, name + ".xml")).iter("testcase"))
+        except (OSError, xml.ParseError) as error:
+            cases = []
+            print(f"{name}: {error}", file=sys.stderr)
+        if not cases:
+            print(f"{name}: no report of a test, see the output above", file=sys.stderr)
             count["failed"] += 1
-            continue
-        for case in xml.parse(path).iter("testcase"):
+        for case in cases:
             result = outcome(case)
             count[result] += 1
             if result == "failed":

@@ -148,6 +148,9 @@ def run(tree, name, seconds):
 
 def main():
     tree, seconds, report = sys.argv[1:]
+    built = {os.path.basename(path)[len("fuzz_"):] for path in glob.glob(f"{tree}/bin/fuzz_*")}
+    if built != set(TARGETS):
+        sys.exit(f"{tree} has the targets {', '.join(sorted(built))}; TARGETS here are {', '.join(sorted(TARGETS))}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         cases = list(pool.map(lambda name: run(tree, name, int(seconds)), TARGETS))
     suite = xml.Element("testsuite", name="fuzz")

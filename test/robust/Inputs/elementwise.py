@@ -37,6 +37,7 @@ OPERATIONS = {
         *("f32(i)", "f32(c)", "f32(i + k) * 0.5"),
         *("select(c, 1, y)", "select(c, x, 1)", "select(c, x, y)", "select(!c, exp(x), y)", f"select({LESS}, x, y)"),
         *("select(c && b, x, y)", "select(c || i < k, maximum(x, y), 0)", "select(c, 0, select(b, x, y))", "select(i > 2, log(x), y)"),
+        "binary_cross_entropy(x, abs(y))",
         *("x + v", "x * w", "x - q", "select(c, v, x)", "select(c, w, q)", "select(i > 2, x, w)", "select(10 * v + 0.005 < 10 * w, x, v)"),
         "put(x, 0, maximum(x[0], y[0]))",
     ],
@@ -108,7 +109,7 @@ def processor():
 
 def main():
     dbc, how, compilers = sys.argv[1], sys.argv[2], sys.argv[3:] or COMPILERS
-    flags, failed = processor(), 0
+    flags, failed, tried = processor(), 0, 0
     with tempfile.TemporaryDirectory(prefix="dbc-elementwise-") as folder:
         # Beside the compiled models of other tests, which these would drive out.
         cache = os.path.join(os.environ.get("XDG_CACHE_HOME", folder), "elementwise")
@@ -140,6 +141,9 @@ def main():
                         text=True,
                     )
                     rows = json.loads(done.stdout) if done.stdout.startswith("[") else []
+                    if done.returncode == 0 and not (rows and all(row["valid"] for row in rows)):
+                        failed += 1
+                        print(f"{compiler} {name}: {model}: nothing was compared")
                     entries += len(rows)
                     inputs += sum(row["valid"] for row in rows)
                     if done.returncode != 0:
@@ -147,6 +151,10 @@ def main():
                         print(f"{compiler} {name}: {model}: {done.stderr[:2000]}")
                 seconds = round(time.monotonic() - start)
                 print(f"{compiler} {name}: {entries} entries, {inputs} inputs, {seconds} s", flush=True)
+                tried += 1
+    if not tried:
+        failed += 1
+        print("no compiler was tried")
     print("FAILED" if failed else "passed")
     return 1 if failed else 0
 
