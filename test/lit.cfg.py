@@ -163,7 +163,7 @@ NUMBERS = {
     "lspedits": (3000, 5000, 500),  # changes of a model in an editor
     "lspimportededits": (300, 1000, 50),  # of one that imports modules
     "cudainputs": (3, 3, 3),  # inputs of a model on a device
-    "cudaseeds": (1, 3, 1),  # interleavings on a device
+    "cudaseeds": (1, 1, 1),  # interleavings on a device
     "cudaprograms": (20, 30, 8),  # programs on a device
     "cudagradientprograms": (4, 12, 2),  # programs with gradients there
 }
