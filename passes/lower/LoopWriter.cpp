@@ -17,6 +17,7 @@ Value LoopWriter::integer(int64_t value) {
 Value LoopWriter::real(double value) {
   return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)).getResult();
 }
+Value LoopWriter::zero(Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
 Value LoopWriter::addInt(Value x, Value y) {
   auto zero = [](Value v) {
     auto constant = v.getDefiningOp<arith::ConstantOp>();

@@ -20,6 +20,7 @@ public:
   mlir::Location named(llvm::StringRef name) { return mlir::NameLoc::get(b.getStringAttr(name), loc); }
   mlir::Value integer(int64_t value);
   mlir::Value real(double value);
+  mlir::Value zero(mlir::Type type); ///< f32, i32 or i1
   mlir::Value addInt(mlir::Value x, mlir::Value y);
   mlir::Value mulInt(mlir::Value x, int64_t y);
   /// A position that may be beside 0 .. extent - 1: the nearest one in it, and whether that is the same.

@@ -58,7 +58,7 @@ Value StageExpressions::expression(Operation *op, Value value, ValueRange at) {
     return scalar;
   emitError(op->getLoc(), "`") << op->getName().stripDialect() << "` has no kernel";
   failed = true;
-  return dyn::scalar(value.getType()).isF32() ? w.real(0) : w.integer(0);
+  return w.zero(dyn::scalar(value.getType()));
 }
 
 /// Row-major: the linear position of an element of a shape.

@@ -224,7 +224,7 @@ void StageReductions::segment(batch::SegmentOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&choice.getOtherwise().emplaceBlock());
     w.loops(dyn::extents(op.getType()), [&](ValueRange at) {
-      locals.write(dyn::scalar(op.getType()).isF32() ? w.real(0) : w.integer(0), op.getResult(), at);
+      locals.write(w.zero(dyn::scalar(op.getType())), op.getResult(), at);
     });
     kernel::YieldOp::create(b, at_, ValueRange());
     b.setInsertionPointToEnd(&choice.getThen().emplaceBlock());
@@ -308,7 +308,7 @@ void StageReductions::pick(batch::SegmentOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&some.getOtherwise().emplaceBlock());
     w.loops(dyn::extents(op.getType()), [&](ValueRange at) {
-      locals.write(type.isF32() ? w.real(0) : w.integer(0), op.getResult(), at);
+      locals.write(w.zero(type), op.getResult(), at);
     });
     kernel::YieldOp::create(b, at_, ValueRange());
     b.setInsertionPointToEnd(&some.getThen().emplaceBlock());
