@@ -246,8 +246,9 @@ void StageReductions::reduceRows(batch::SegmentOp op, Value first, Value length)
     llvm::append_range(indices, at);
     return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
   };
-  if (!fold.isFold() || shape.empty()) {
-    // Element by element, each in list order.
+  const bool mayOverflow = op.getKind() == batch::ReduceKind::Sum && !elementType.isF32();
+  if (!fold.isFold() || shape.empty() || mayOverflow) {
+    // Element by element, each in list order: so the first of several errors is the oracle's.
     return w.loopNest(shape, [&](ValueRange at) {
       Value whole = fold.over([&](int64_t from, ValueRange init,
                                   Reduction::Next next) { return w.counted(from, length, "e", init, next); },
