@@ -364,7 +364,7 @@ AbstractValue StructureChecker::evalSubscript(const SubscriptExpr &expr) {
         if (holds(expr.type, &Type::isNode))
           if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a node", "S3"))
             diagnostic->note(index.where, index.why);
-        if (expr.type->isList())
+        if (holds(expr.type, &Type::isList))
           if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a list", "S3"))
             diagnostic->note(index.where, index.why).hint("its length must be known before any arithmetic");
         markAll(element, index);

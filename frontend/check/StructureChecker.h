@@ -41,7 +41,7 @@ private:
   void requireStructural(const Expr &expr, const AbstractValue &value, const std::string &what,
                          const std::string &hint);
   void requireElements(const Expr &expr, const Type *type, const AbstractValue &value,
-                       const std::string &cell);
+                       const std::string &cell, bool inList = false);
   void markEnded(AbstractValue &result, const Expr &expr, const AbstractValue &list);
   void requireLength(const Expr &expr, const AbstractValue &list, const std::string &use);
   void requireLengths(const Expr &expr, const AbstractValue &value, const std::string &use);

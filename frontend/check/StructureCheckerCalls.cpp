@@ -88,19 +88,18 @@ AbstractValue StructureChecker::evalCell(const CallExpr &expr, const Call &call,
   return ofType(expr.type, true, expr.range, quote(expr) + " is the result of a cell");
 }
 
-/// Of a captured argument of a cell: lengths of lists, and integers in them, are structure (C2).
+/// Of a captured argument of a cell: lengths of lists, and integers and truths in them, be it within tuples
+/// and records, are structure (C2).
 void StructureChecker::requireElements(const Expr &expr, const Type *type, const AbstractValue &value,
-                                       const std::string &cell) {
+                                       const std::string &cell, bool inList) {
+  if (inList && type->isKey())
+    return requireStructural(expr, value,
+                             "an element of the list " + quote(expr) + " given to cell `" + cell + "`",
+                             "if it may be computed, make `" + cell + "` a `fn`");
   if (type->isList()) {
     requireLength(expr, value, "given to a cell");
-    if (!value.element)
-      return;
-    if (type->element->isKey())
-      requireStructural(expr, *value.element,
-                        "an element of the list " + quote(expr) + " given to cell `" + cell + "`",
-                        "if it may be computed, make `" + cell + "` a `fn`");
-    else
-      requireElements(expr, type->element, *value.element, cell);
+    if (value.element)
+      requireElements(expr, type->element, *value.element, cell, true);
     return;
   }
   std::vector<const Type *> elements = type->elements;
@@ -108,7 +107,7 @@ void StructureChecker::requireElements(const Expr &expr, const Type *type, const
     for (const FieldInfo &field : type->record->fields)
       elements.push_back(field.type);
   for (size_t i = 0; i < elements.size() && i < value.elements.size(); ++i)
-    requireElements(expr, elements[i], value.elements[i], cell);
+    requireElements(expr, elements[i], value.elements[i], cell, inList);
 }
 
 AbstractValue StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call,
