@@ -34,17 +34,15 @@ std::optional<Logic> logicOf(Operation *op) {
     case P::ne:
       return Logic::NotEqual;
     case P::slt:
-    case P::ult:
       return Logic::Less;
     case P::sle:
-    case P::ule:
       return Logic::LessEqual;
     case P::sgt:
-    case P::ugt:
       return Logic::Greater;
     case P::sge:
-    case P::uge:
       return Logic::GreaterEqual;
+    default:
+      llvm_unreachable("integers of the language have signs");
     }
   return llvm::TypeSwitch<Operation *, std::optional<Logic>>(op)
       .Case([](arith::AndIOp) { return Logic::And; })
@@ -227,7 +225,7 @@ private:
         .Case([&](dyn::IfOp o) {
           put(Step::Unless, {registerOf(o.getCondition())});
           int32_t otherwise = targetLater();
-          arms(o, {{&o.getThen(), -1}, {&o.getOtherwise(), otherwise}});
+          arms(o, {{&o.getThen(), {}}, {&o.getOtherwise(), {otherwise}}});
         })
         .Case([&](dyn::NodesOp o) {
           int32_t node = registerOf(o.getNode());
@@ -326,12 +324,12 @@ private:
         {define(op.getResult()), static_cast<int32_t>(reductionOf(kind)), list, location(op.getLoc())});
   }
 
-  /// Arms one behind the other, each with the target that leads to it; -1: it follows.
-  void arms(Operation *op, ArrayRef<std::pair<Region *, int32_t>> arms) {
+  /// Arms one behind the other, each with the targets that lead to it; without any it follows.
+  void arms(Operation *op, ArrayRef<std::pair<Region *, SmallVector<int32_t>>> arms) {
     SmallVector<int32_t> to = llvm::map_to_vector(op->getResults(), [&](Value v) { return define(v); });
     SmallVector<int32_t> ends;
-    for (auto [region, target] : arms) {
-      if (target >= 0)
+    for (auto &[region, targets] : arms) {
+      for (int32_t target : targets)
         here(target);
       block(region->front());
       for (auto [result, value] : llvm::zip(to, region->front().getTerminator()->getOperands()))
@@ -352,23 +350,16 @@ private:
     int32_t first = code.size();
     for (size_t k = 0; k < ctors.size(); ++k)
       targetLater();
-    SmallVector<int32_t> to = llvm::map_to_vector(op->getResults(), [&](Value v) { return define(v); });
-    SmallVector<int32_t> ends;
     llvm::DenseSet<int32_t> taken;
+    SmallVector<std::pair<Region *, SmallVector<int32_t>>> all;
     for (auto [name, region] : llvm::zip(op.getCtors(), op.getArms())) {
       StringRef wanted = cast<StringAttr>(name).getValue();
+      auto &targets = all.emplace_back(&region, SmallVector<int32_t>()).second;
       for (auto [k, ctor] : llvm::enumerate(ctors))
         if ((wanted == "_" || ctor.getName() == wanted) && taken.insert(k).second)
-          here(first + k);
-      block(region.front());
-      for (auto [result, value] : llvm::zip(to, region.front().getTerminator()->getOperands()))
-        if (result != dropped)
-          put(Step::Move, {result, registerOf(value)});
-      put(Step::Jump, {});
-      ends.push_back(targetLater());
+          targets.push_back(first + k);
     }
-    for (int32_t end : ends)
-      here(end);
+    arms(op, all);
   }
 
   template <class Op> void binder(Op op) {
@@ -431,9 +422,9 @@ private:
         if (dyn::startsWithNode(callee))
           put(Step::Owner, {table(op.getKeys()[0].getType()), registerOf(op.getKeys()[0])});
         else
-          put(Step::Owner, {static_cast<int32_t>(gives == 0   ? Owner::Input
-                                                 : gives == 1 ? Owner::OfCall
-                                                              : Owner::Own),
+          put(Step::Owner, {static_cast<int32_t>(gives == 0   ? OwnerKind::Input
+                                                 : gives == 1 ? OwnerKind::OfCall
+                                                              : OwnerKind::Own),
                             0});
       }
       Block &body = range->front();
@@ -449,7 +440,7 @@ private:
           {registerOf(key), registerOf(bounds[0]), registerOf(bounds[1]), word(name), location(op.getLoc())});
     }
     if (any)
-      put(Step::Owner, {static_cast<int32_t>(Owner::Own), 0});
+      put(Step::Owner, {static_cast<int32_t>(OwnerKind::Own), 0});
   }
 
   ModuleOp module;

@@ -1,14 +1,13 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The numbers in the program that dyn-order-errors writes. The runtime walks it by dbc::Step, dbc::Logic,
-// dbc::Reduction and dbc::Binder, whose numbers are these: test/codegen/OrderStepsTest.cpp.
+// dbc::Reduction, dbc::Binder and dbc::OwnerKind, whose numbers are these: test/codegen/OrderStepsTest.cpp.
 #pragma once
 
 namespace dbc::passes {
 
 enum class Step {
   Constant,
-  Unknown,
   Move,
   Field,
   Argument,
@@ -43,7 +42,7 @@ enum class Reduction { Sum, Max, Min, Any, All };
 enum class Binder { Map, Filter, Scan, Fold };
 
 /// Whose the messages of a step are: a node of a data type, or one of these.
-enum class Owner { Own = -1, Input = -2, OfCall = -3 };
+enum class OwnerKind { Own = -1, Input = -2, OfCall = -3 };
 
 /// dbc::site_coordinate.
 constexpr int siteCoordinate(int depth) { return -2 - depth; }

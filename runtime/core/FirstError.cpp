@@ -11,8 +11,7 @@ namespace dbc {
 
 namespace first {
 
-// --- calls
-// ----------------------------------------------------------------------------------------------------------
+//===-- Calls -------------------------------------------------------------------------------------------===//
 
 std::vector<int32_t> Walk::coordinates() const {
   const Frame &frame = frames_.back();
@@ -152,8 +151,7 @@ void Walk::cycle(const Instance *again) {
   status_ = batch_.describe(Code::bad_input, owner.table, owner.row, -1, messages::cycle(steps));
 }
 
-// --- events
-// ----------------------------------------------------------------------------------------------------------
+//===-- Events ------------------------------------------------------------------------------------------===//
 
 void Walk::know(const ComputedError &error, int32_t number) {
   std::vector<int32_t> coordinates;
@@ -224,9 +222,6 @@ void Walk::step() {
   case Step::Constant:
     go_on(2);
     return set(p[0], number(p[1]));
-  case Step::Unknown:
-    go_on(1);
-    return set(p[0], Value());
   case Step::Move:
     go_on(2);
     return set(p[0], Value(value(p[1])));
@@ -315,10 +310,18 @@ void Walk::step() {
     return nodes(p[0], p[1], p[2]);
   case Step::Owner:
     go_on(2);
-    frame.owner = p[0] >= 0    ? Owner{p[0], value(p[1]).number}
-                  : p[0] == -1 ? frame.own
-                  : p[0] == -2 ? Owner{batch_.args(), input_}
-                               : contexts_[frame.context - 1].owner;
+    switch (static_cast<OwnerKind>(p[0])) {
+    case OwnerKind::Own:
+      frame.owner = frame.own;
+      return;
+    case OwnerKind::Input:
+      frame.owner = {batch_.args(), input_};
+      return;
+    case OwnerKind::OfCall:
+      frame.owner = contexts_[frame.context - 1].owner;
+      return;
+    }
+    frame.owner = {p[0], value(p[1]).number};
     return;
   case Step::Key: {
     go_on(5);

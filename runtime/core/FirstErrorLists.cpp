@@ -9,8 +9,7 @@
 
 namespace dbc::first {
 
-// --- values
-// ----------------------------------------------------------------------------------------------------------
+//===-- Values ------------------------------------------------------------------------------------------===//
 
 Value Walk::stored(const ColumnView &view, const ColumnInfo &info, int64_t at, int32_t level) {
   if (level < info.depth) {
@@ -34,17 +33,16 @@ void Walk::load(int32_t r, int32_t table, int32_t row, int32_t column, int32_t a
     status_ = batch_.describe_missing(table, row, column, word(at));
 }
 
-/// The kinds are those of dyn::IntKind.
 void Walk::integer(const int32_t *p) {
-  enum { Add, Sub, Mul, Div, Rem, Max, Min };
+  const auto kind = static_cast<IntStep>(p[1]);
   static constexpr const char *words[] = {"+", "-", "*", "div", "%"};
   const Value &a = value(p[2]), &b = value(p[3]);
   if (!a.known() || !b.known())
     return set(p[0], Value());
   const int64_t x = a.number, y = b.number;
-  if ((p[1] == Div || p[1] == Rem) && y == 0)
+  const bool divides = kind == IntStep::Div || kind == IntStep::Rem;
+  if (divides && y == 0)
     return fail(ErrorKind::zero_division, p[4], words[p[1]], x);
-  const bool divides = p[1] == Div || p[1] == Rem;
   const int64_t floor = divides ? x / y - (x % y != 0 && (x < 0) != (y < 0)) : 0;
   const int64_t results[] = {x + y, x - y, x * y, floor, x - floor * y, std::max(x, y), std::min(x, y)};
   const int64_t z = results[p[1]];
@@ -84,8 +82,7 @@ void Walk::logic(const int32_t *p) {
   }
 }
 
-// --- lists
-// ----------------------------------------------------------------------------------------------------------
+//===-- Lists -------------------------------------------------------------------------------------------===//
 
 void Walk::range(const int32_t *p) {
   const int64_t low = value(p[1]).number, high = value(p[2]).number;
@@ -188,8 +185,7 @@ void Walk::nodes(int32_t r, int32_t node, int32_t table) {
   set(r, list_of(std::move(found)));
 }
 
-// --- binders
-// ----------------------------------------------------------------------------------------------------------
+//===-- Binders -----------------------------------------------------------------------------------------===//
 
 /// The first two lengths that differ of lists, or of lists in them.
 static std::optional<std::pair<int64_t, int64_t>> unequal_lengths(const Value &a, const Value &b) {

@@ -2,6 +2,7 @@
 //
 // The steps that dyn-order-errors writes have the numbers that the runtime reads them by. Neither room may
 // include the other's header: they meet here, and where one has a number of its own this does not compile.
+#include "ir/Dyn/Dyn.h"
 #include "passes/dyn/OrderSteps.h"
 
 #include <dbc/first_error.h>
@@ -12,7 +13,6 @@ namespace {
   static_assert(static_cast<int>(dbc::passes::Enum::Name) == static_cast<int>(dbc::Enum::Name), #Name)
 
 DBC_SAME(Step, Constant);
-DBC_SAME(Step, Unknown);
 DBC_SAME(Step, Move);
 DBC_SAME(Step, Field);
 DBC_SAME(Step, Argument);
@@ -57,12 +57,27 @@ DBC_SAME(Reduction, Max);
 DBC_SAME(Reduction, Min);
 DBC_SAME(Reduction, Any);
 DBC_SAME(Reduction, All);
+DBC_SAME(OwnerKind, Own);
+DBC_SAME(OwnerKind, Input);
+DBC_SAME(OwnerKind, OfCall);
 DBC_SAME(Binder, Map);
 DBC_SAME(Binder, Filter);
 DBC_SAME(Binder, Scan);
 DBC_SAME(Binder, Fold);
 
 #undef DBC_SAME
+
+// The kinds of integer operations are those of the dialect.
+#define DBC_SAME_INT(Name)                                                                                   \
+  static_assert(static_cast<int>(dbc::dyn::IntKind::Name) == static_cast<int>(dbc::IntStep::Name), #Name)
+DBC_SAME_INT(Add);
+DBC_SAME_INT(Sub);
+DBC_SAME_INT(Mul);
+DBC_SAME_INT(Div);
+DBC_SAME_INT(Rem);
+DBC_SAME_INT(Max);
+DBC_SAME_INT(Min);
+#undef DBC_SAME_INT
 
 static_assert(dbc::passes::siteCoordinate(3) == dbc::site_coordinate(3), "siteCoordinate");
 

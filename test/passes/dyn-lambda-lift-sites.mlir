@@ -11,9 +11,9 @@ dyn.data @Tree {
 // The calls in @twice have the numbers 3 and 4, those in @alike 5 and 6, and the one in @outer 7: in the code they stand behind the
 // step, 26, and the function.
 // CHECK: kernel.evaluation @twice
-// CHECK-SAME: code [{{.*}} 26, 1, 3, 2, {{.*}} 26, 1, 4, 2, {{.*}} 26, 2, 7, 2,
+// CHECK-SAME: code [{{.*}} 25, 1, 3, 2, {{.*}} 25, 1, 4, 2, {{.*}} 25, 2, 7, 2,
 // CHECK: kernel.evaluation @alike
-// CHECK-SAME: code [{{.*}} 26, 1, 5, 2, {{.*}} 26, 1, 6, 2,
+// CHECK-SAME: code [{{.*}} 25, 1, 5, 2, {{.*}} 25, 1, 6, 2,
 // CHECK: dyn.cell @outer({{.*}} {sites = array<i64: -2, 3>,
 // CHECK: dyn.cell @inner({{.*}} sites = array<i64: -2, 3, -3, 7>,
 // CHECK: dyn.cell @outer_0.inner.captured({{.*}} sites = array<i64: -2, 3>,

@@ -16,8 +16,8 @@
 namespace dbc {
 
 /// The structure of an entry and of its cells in the order of evaluation, as generated code holds it: steps
-/// that FirstError goes through. What is computed is not in it, but for the EVENTS: numbers of the operations
-/// that may fail by what is computed.
+/// that a walk goes through (first_error). What is computed is not in it, but for the EVENTS: numbers of the
+/// operations that may fail by what is computed.
 ///
 /// code[0] is the number of functions, of which the first is the entry; code[1 + f] is where function f
 /// stands: the number of its values, its name (a word), the data type of its first key (-1: none), the number
@@ -32,11 +32,10 @@ struct EvaluationOrder {
 /// `at` is the word that says where it stands in the source; a pc is a position in the code.
 enum class Step : int32_t {
   Constant, ///< r, number
-  Unknown,  ///< r: computed
   Move,     ///< r, x
   Field,    ///< r, node, table, column, at
   Argument, ///< r, component, at
-  Int,      ///< r, kind (dyn::IntKind), x, y, at
+  Int,      ///< r, kind (IntStep), x, y, at
   Logic,    ///< r, kind (Logic), x, y
   Select,   ///< r, condition, x, y
   Narrow,   ///< x, bound, at
@@ -80,8 +79,12 @@ enum class Logic : int32_t {
   Largest,
   Least
 };
+enum class IntStep : int32_t { Add, Sub, Mul, Div, Rem, Max, Min };
 enum class Reduction : int32_t { Sum, Max, Min, Any, All };
 enum class Binder : int32_t { Map, Filter, Scan, Fold };
+/// Whose the messages of a step are: the instance's own, the input's, or the caller's; else a node of the
+/// data type of this number.
+enum class OwnerKind : int32_t { Own = -1, Input = -2, OfCall = -3 };
 
 /// The coordinate whose value says by which call from outside of a recursion an instance is reached: of the
 /// outermost recursion for 0, of one that is called in it for 1, and so on.
