@@ -301,7 +301,7 @@ private:
     run->add_flag("--share", o.share, "compute once what nodes of a batch have in common");
     addWatch(run);
     run->add_option("--threads", o.threads, "threads to compute with [1]")
-        ->check(CLI::Range(1, 1024).description(""));
+        ->check(CLI::Range(1, dbc::Session::kMostThreads).description(""));
     addReal(run);
     addTables(run);
     addTarget(run);
@@ -489,7 +489,7 @@ private:
         ->type_name("FILE");
     addSeed(train, "of weights, the order of inputs and dropout [0]");
     train->add_option("--threads", t.threads, "threads to compute with [1]")
-        ->check(CLI::Range(1, 1024).description(""));
+        ->check(CLI::Range(1, dbc::Session::kMostThreads).description(""));
     addReal(train);
     train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")
         ->type_name("DIR");

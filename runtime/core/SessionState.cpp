@@ -89,9 +89,10 @@ Status Session::State::check(int32_t entry, const Batch &batch) const {
   if (model_.empty())
     return Status::error(Code::bad_call, "the session's model was never made");
   const std::string &name = model_.info().name;
-  if (threads_ < 1)
-    return Status::error(Code::bad_call, name + ": a session of " + std::to_string(threads_) +
-                                             " threads; it has one at least");
+  if (threads_ < 1 || threads_ > kMostThreads)
+    return Status::error(Code::bad_call,
+                         name + ": a session of " + std::to_string(threads_) + " threads; it has " +
+                             (threads_ < 1 ? "one at least" : std::to_string(kMostThreads) + " at most"));
   if (code_ != nullptr && code_ != &model_.code())
     return Status::error(Code::bad_call,
                          name + ": the session has run another model, which this one was made in place of");

@@ -16,7 +16,8 @@ namespace dbc {
 
 class Session::State {
 public:
-  State(const Model &model, int32_t threads) noexcept : model_(model), threads_(threads), pool_(threads) {}
+  State(const Model &model, int32_t threads) noexcept
+      : model_(model), threads_(threads), pool_(threads > kMostThreads ? 1 : threads) {}
 
   Status run(int32_t entry, Batch &batch, Outputs *out);
   Status begin(int32_t entry, Batch &batch);

@@ -389,17 +389,17 @@ static_assert(!std::is_constructible_v<Session, Model>, "a model that is gone be
 static_assert(std::is_nothrow_move_constructible_v<Batch> && std::is_nothrow_move_constructible_v<Model> &&
               std::is_nothrow_move_constructible_v<Outputs>);
 
-TEST(Misuse, FewerThreadsThanOne) {
+TEST(Misuse, NumbersOfThreads) {
   Model model = sums();
   Batch batch(info());
   fill(batch, 2);
-  for (int32_t threads : {0, -3, INT_MIN}) {
+  for (int32_t threads : {0, -3, INT_MIN, 1025, INT_MAX}) {
     Session session(model, threads);
     for (int32_t run = 0; run < 2; ++run) {
       const Status ran = session.run(0, batch);
       EXPECT_EQ(ran.code, Code::bad_call);
-      EXPECT_EQ(ran.message,
-                "toy: a session of " + std::to_string(threads) + " threads; it has one at least");
+      EXPECT_EQ(ran.message, "toy: a session of " + std::to_string(threads) + " threads; it has " +
+                                 (threads < 1 ? "one at least" : "1024 at most"));
     }
     EXPECT_EQ(session.status(1).code, Code::bad_call);
   }

@@ -30,9 +30,12 @@ namespace dbc {
 /// thread is in a call of it.
 class Session {
 public:
+  /// More are a mistake, which would take all threads that a machine gives.
+  static constexpr int32_t kMostThreads = 1024;
+
   /// `model` is borrowed and must outlive the session. Never throws: what there is no memory for is said by
-  /// the first run, as is a number of threads below 1 (bad_call); where threads cannot be started there are
-  /// fewer, see threads().
+  /// the first run, as is a number of threads below 1 or above kMostThreads (bad_call); where threads cannot
+  /// be started there are fewer, see threads().
   explicit Session(const Model &model, int32_t threads = 1) noexcept;
   explicit Session(const Model &&model,
                    int32_t threads = 1) = delete; // it would be gone before the first run
