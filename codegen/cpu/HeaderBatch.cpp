@@ -262,8 +262,9 @@ void HeaderEmitter::entryArguments(const Program &program) {
   for (const Argument &argument : program.arguments) {
     std::string others;
     for (const auto &other : model_.programs)
-      if (other->number != program.number &&
-          llvm::any_of(other->arguments, [&](const Argument &a) { return a.source == argument.source; }))
+      if (other->number != program.number && llvm::any_of(other->arguments, [&](const Argument &a) {
+            return a.source == argument.source && a.type == argument.type;
+          }))
         others += (others.empty() ? "`" : ", `") + other->source + "`";
     if (!others.empty())
       out_.doc("  The input's `" + argument.source + "` is that of " + others + ", too.");

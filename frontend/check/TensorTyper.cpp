@@ -17,7 +17,9 @@ const Type *TensorTyper::typeSplit(CallExpr &expr, Call &call) {
     count = shape ? shape->constant() : std::nullopt;
     if (!count || *count < 1 || *count > kMostSlices)
       return refuse(expr.args[1]->range,
-                    "the number of slices is a number from 1 to 1024, not " + quote(*expr.args[1]), "T3");
+                    "the number of slices is a number from 1 to " + std::to_string(kMostSlices) + ", not " +
+                        quote(*expr.args[1]),
+                    "T3");
   } else if (size_t slices = inference_.slicesAsked(expr)) {
     count = static_cast<int64_t>(slices);
   }
