@@ -223,9 +223,8 @@ void StageReductions::segment(batch::SegmentOp op) {
     auto choice = kernel::IfOp::create(b, at_, TypeRange(), some);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&choice.getOtherwise().emplaceBlock());
-    w.loops(dyn::extents(op.getType()), [&](ValueRange at) {
-      locals.write(w.zero(dyn::scalar(op.getType())), op.getResult(), at);
-    });
+    w.loops(dyn::extents(op.getType()),
+            [&](ValueRange at) { locals.write(w.zero(dyn::scalar(op.getType())), op.getResult(), at); });
     kernel::YieldOp::create(b, at_, ValueRange());
     b.setInsertionPointToEnd(&choice.getThen().emplaceBlock());
     reduceRows(op, first, length);
@@ -308,9 +307,8 @@ void StageReductions::pick(batch::SegmentOp op) {
     auto some = kernel::IfOp::create(b, at_, TypeRange(), inside);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&some.getOtherwise().emplaceBlock());
-    w.loops(dyn::extents(op.getType()), [&](ValueRange at) {
-      locals.write(w.zero(type), op.getResult(), at);
-    });
+    w.loops(dyn::extents(op.getType()),
+            [&](ValueRange at) { locals.write(w.zero(type), op.getResult(), at); });
     kernel::YieldOp::create(b, at_, ValueRange());
     b.setInsertionPointToEnd(&some.getThen().emplaceBlock());
     Value from = w.rowOfList(op, first, position);

@@ -2,8 +2,8 @@
 //
 // The steps that dyn-order-errors writes have the numbers that the runtime reads them by. Neither room may
 // include the other's header: they meet here, and where one has a number of its own this does not compile.
-#include "ir/Dyn/Dyn.h"
 #include "passes/dyn/OrderSteps.h"
+#include "ir/Dyn/Dyn.h"
 
 #include <dbc/first_error.h>
 
