@@ -369,7 +369,8 @@ static std::string describe(const passes::MovedProduct &product) {
 
 void printMoves(llvm::raw_ostream &out, ModuleOp batch) {
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
-    out << product.location << ": the product with `" << product.params << "` is computed "
+    out << product.location << ": "
+        << (product.params.empty() ? "a product" : "the product with `" + product.params + "`") << " is computed "
         << describe(product) << "\n";
 }
 

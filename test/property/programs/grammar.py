@@ -270,6 +270,7 @@ DEEP = {
         ("join", "tanh(We @ [<wec>, <vec>])"),
         ("sum of products", "tanh(sum(#x in @xs) { M @ <vec|x:elem> + b0 })"),
         ("sum of products", "tanh(sum(#x in @xs) { <f32|x:elem> * (b1 - M @ <vec|x:elem>) + 0.5 * (M @ <vec|x:elem>) })"),
+        ("sum of products", "tanh(sum(#x in @xs) { (M @ <vec|x:elem>) / f32(len(@xs)) + <f32> * b0 })"),
         (
             "mean of products",
             "(if len(@xs) == 0 {vec.} else { tanh(mean(#x in @xs) { W2 @ [<vec>, <vec|x:elem>] - b0 }) })",
@@ -334,6 +335,7 @@ DEEP = {
             2,
         ),
         ("while on a fold", "fold(#x in @xs, #s = <vec.> while sum(#s) < 0.6173) {vec!|x:elem,s:vec}", 2),
+        ("while on a fold", "(if fold(#x in @xs, #g = true while #g) { <f32|x:elem> > 0.0719 } {vec} else {vec})"),
         (
             "while on a fold",
             "(if <bool> { let (#a, #b) = fold(#x in @xs, (#p, #q) = (<vec.>, f32(0.5)) while #q + sum(#p) > -0.4127) "
