@@ -120,7 +120,8 @@ def DynSumOperands : Pass<"dyn-sum-operands", "::mlir::ModuleOp"> {
     So with sums, differences, factors that are the same for all elements, and factors that are one number an element. A
     product moves where adding its operands up costs less than multiplying each, so matrices that differ by element stay;
     not where something else needs it for each element, a `while` ends the list, or the list has one element at most.
-    Of lists whose length is the input's, a model is taken to have as many elements as rows with a list.
+    Of lists whose length is the input's, a model is taken to have as many elements as rows with a list. The sum of no elements
+    stays 0: what is divided there, or multiplied by numbers that may be infinite, is selected only where there are elements.
     Afterwards a `dyn.moved_product` names each product that stands behind a sum now.
   }];
   let statistics = [
