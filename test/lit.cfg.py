@@ -137,7 +137,7 @@ property = os.path.join(config.dbc_source_root, "test", "property")
 # Models that together have every operation and every form of kernels that the whole set has.
 SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 
-# Models, as patterns: in a run, also under sanitizers, and in a full one.
+# Models, as patterns: in a run, and in a full one.
 SETS = {
     "shimmodels": (" ".join(f"{models}/{name}.dyn" for name in SCHEMES), f"{models}/*.dyn"),
     "gradientmodels": (f"{models}/35_*.dyn {models}/40_*.dyn {models}/44_*.dyn {examples}/tree_lstm/*.dyn", f"{models}/*.dyn {examples}/*/*.dyn"),
@@ -153,19 +153,19 @@ SETS = {
 # How many of what is drawn at random: in a run, in a full one, and under sanitizers.
 # Any other number by lit's parameter of that name: `lit --param programs=2000`.
 NUMBERS = {
-    "n": (200, 200, 30),  # inputs of a model
-    "programs": (100, 150, 20),  # programs
-    "gradientprograms": (10, 40, 5),  # programs with gradients
-    "tensorprograms": (10, 20, 4),  # programs of nothing but tensors
-    "mutants": (300, 500, 50),  # mutated models
+    "n": (200, 400, 30),  # inputs of a model
+    "programs": (100, 250, 20),  # programs
+    "gradientprograms": (10, 100, 5),  # programs with gradients
+    "tensorprograms": (10, 40, 4),  # programs of nothing but tensors
+    "mutants": (300, 1000, 50),  # mutated models
     "rulemutants": (12, 12, 12),  # mutated rules of derivatives
-    "kills": (10, 40, 2),  # of a training
-    "lspedits": (3000, 5000, 500),  # changes of a model in an editor
-    "lspimportededits": (300, 1000, 50),  # of one that imports modules
-    "cudainputs": (3, 3, 3),  # inputs of a model on a device
-    "cudaseeds": (1, 1, 1),  # interleavings on a device
-    "cudaprograms": (20, 30, 8),  # programs on a device
-    "cudagradientprograms": (4, 12, 2),  # programs with gradients there
+    "kills": (10, 200, 2),  # of a training
+    "lspedits": (3000, 10000, 500),  # changes of a model in an editor
+    "lspimportededits": (300, 3000, 50),  # of one that imports modules
+    "cudainputs": (3, 10, 3),  # inputs of a model on a device
+    "cudaseeds": (1, 3, 1),  # interleavings on a device
+    "cudaprograms": (20, 40, 8),  # programs on a device
+    "cudagradientprograms": (4, 40, 2),  # programs with gradients there
 }
 
 
@@ -176,7 +176,7 @@ def number(name):
 
 config.substitutions += [
     *((f"%{name}", number(name)) for name in NUMBERS),
-    *((f"%{name}", every if full and not config.dbc_sanitize else some) for name, (some, every) in SETS.items()),
+    *((f"%{name}", every if full else some) for name, (some, every) in SETS.items()),
     ("%otherdbc", config.other_dbc),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
