@@ -160,7 +160,6 @@ dyn.entry @stay(%Ms: !dyn.list<tensor<3x2xf32>>, %xs: !dyn.list<tensor<2xf32>>, 
 // CHECK: %[[sum:[a-z0-9_]+]] = dyn.reduce_list sum %{{.*}} -> tensor<2xf32>
 // CHECK: %[[y:[a-z0-9_]+]] = linalg.contract {{.*}} ins(%{{.*}}, %[[sum]] :
 // CHECK: %[[part:[a-z0-9_]+]] = arith.divf %[[y]], %{{.*}} : tensor<3xf32>
-
 // CHECK: %[[any:[a-z0-9_]+]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i32
 // CHECK: %[[all:[a-z0-9_]+]] = arith.select %[[any]], %[[part]], %{{.*}} : tensor<3xf32>
 // CHECK: dyn.return %[[all]]

@@ -93,5 +93,37 @@ module @m {
         kernel.yield
       }
     }
+
+    // Nor is a stage cut that reads a sum for something else: a slice has not the whole of it.
+    // CHECK-LABEL: kernel.func stage @stage.reads
+    // CHECK-SAME: over @input attributes {sums}
+    kernel.func stage @stage.reads(%begin: i32, %end: i32) over @input attributes {sums} {
+      %zero = arith.constant 0 : i32
+      %four = arith.constant 4 : i32
+      kernel.blocks %begin to %end by 512 {
+      ^bb0(%first: i32, %count: i32):
+        %a = kernel.rows @x from %first at 0
+        %d = kernel.rows @y from %first at 0
+        kernel.outer %count of 512 rows %a height 4 by %d outputs 20 into @W
+        kernel.for %zero to %count {
+        ^bb0(%i: i32):
+          %row = arith.addi %first, %i : i32
+          kernel.for vector %zero to %four {
+          ^bb0(%j: i32):
+            %own = kernel.load @y[%row, %j] : f32
+            %before = kernel.load @b[%zero, %j] : f32
+            %sum = arith.addf %before, %own : f32
+            kernel.store %sum, @b[%zero, %j] : f32
+            kernel.yield
+          }
+          %some = kernel.load @b[%zero, %zero] : f32
+          %so_far = kernel.load @s[%zero] : f32
+          %all = arith.addf %so_far, %some : f32
+          kernel.store %all, @s[%zero] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
   }
 }
