@@ -62,19 +62,18 @@ struct Machine::State {
 
   void seed(uint64_t number) { random_.seed(number + 1); }
 
-  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared,
-              bool cooperative) {
+  void launch(std::function<void()> kernel, Index grid, int32_t threads, size_t shared, bool cooperative) {
     if (!failure_.empty())
       return;
     shared_ = shared;
     if (few_blocks_ && !cooperative)
-      blocks = 1 + static_cast<int32_t>(random_() % static_cast<uint64_t>(blocks));
+      grid.x = 1 + static_cast<int32_t>(random_() % static_cast<uint64_t>(grid.x));
     kernel_ = std::move(kernel);
-    grid_ = {blocks};
-    size_ = {threads};
+    grid_ = grid;
+    size_ = {threads, 1};
     idle_ = 0;
-    const size_t at_once = cooperative ? static_cast<size_t>(blocks) : kBlocks;
-    std::vector<int32_t> waiting(static_cast<size_t>(blocks));
+    std::vector<int32_t> waiting(static_cast<size_t>(grid.x) * static_cast<size_t>(grid.y));
+    const size_t at_once = cooperative ? waiting.size() : kBlocks;
     for (size_t n = 0; n < waiting.size(); ++n)
       waiting[n] = static_cast<int32_t>(n);
     std::shuffle(waiting.begin(), waiting.end(), random_);
@@ -146,7 +145,7 @@ struct Machine::State {
       spare_.push_back(std::make_unique<ThreadBlock>());
     std::unique_ptr<ThreadBlock> block = std::move(spare_.back());
     spare_.pop_back();
-    block->index = {number};
+    block->index = {number % grid_.x, number / grid_.x};
     block->shared.clear();
     block->threads.resize(size_.x);
     block->warps.resize((size_.x + kWarp - 1) / kWarp);
@@ -205,8 +204,8 @@ struct Machine::State {
   }
 
   /// Which block it is, and how far those of its threads came that spin.
-  static std::string describe(const ThreadBlock &block) {
-    std::string words = "block " + std::to_string(block.index.x);
+  std::string describe(const ThreadBlock &block) const {
+    std::string words = "block " + std::to_string(block.index.y * grid_.x + block.index.x);
     for (const Thread &thread : block.threads)
       if (thread.state == Where::Spinning && thread.at.stage != nullptr)
         return words + " at " + thread.at.stage + " (level or step " + std::to_string(thread.at.time_step) +
@@ -314,9 +313,9 @@ Machine::Machine() : state_(std::make_unique<State>()) {}
 Machine::~Machine() = default;
 
 void Machine::seed(uint64_t number) { state_->seed(number); }
-void Machine::launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared,
+void Machine::launch(std::function<void()> kernel, Index grid, int32_t threads, size_t shared,
                      bool cooperative) {
-  state_->launch(std::move(kernel), blocks, threads, shared, cooperative);
+  state_->launch(std::move(kernel), grid, threads, shared, cooperative);
 }
 
 void Machine::perform(const std::function<void()> &work) {

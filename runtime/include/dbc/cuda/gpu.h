@@ -39,8 +39,8 @@ public:
 #ifndef NDEBUG
     if (++rounds_ == 1u << 27) {
       printf("dbc: block %d of %d waits for blocks that do not come, at %s, level or step %d, row %d\n",
-             int(blockIdx.x), int(gridDim.x), at.stage != nullptr ? at.stage : "no stage", int(at.time_step),
-             int(at.row));
+             int(blockIdx.y * gridDim.x + blockIdx.x), int(gridDim.x * gridDim.y),
+             at.stage != nullptr ? at.stage : "no stage", int(at.time_step), int(at.row));
       __trap();
     }
 #endif
@@ -132,14 +132,15 @@ int32_t blocks_per_group(void (*kernel)(Parameters...), const PersistentLoop &lo
   return std::min(loop.blocks, max_resident_blocks(kernel, shared)) / loop.block_groups;
 }
 
-/// Runs a kernel with so many blocks that all of them are there at once: they may wait for each other.
+/// Runs a kernel with so many blocks that all of them are there at once: they may wait for each other. Block
+/// groups are rows of the grid.
 template <class... Parameters>
 void launch_cooperative(void (*kernel)(Parameters...), const PersistentLoop &loop, size_t shared,
                         void *stream, Parameters... arguments) {
-  const int32_t blocks = std::max(1, blocks_per_group(kernel, loop, shared)) * loop.block_groups;
+  const dim3 grid(std::max(1, blocks_per_group(kernel, loop, shared)), loop.block_groups);
   void *pointers[] = {static_cast<void *>(&arguments)...};
-  note(cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
-                                   shared, static_cast<cudaStream_t>(stream)));
+  note(cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), grid, dim3(kThreads), pointers, shared,
+                                   static_cast<cudaStream_t>(stream)));
 }
 
 // A program may have several models, each compiled for GPUs of its own: what asks for its kernels must not

@@ -65,7 +65,8 @@ DBC_DEVICE Fragments copy_async(const Fragments &matrix, int32_t tiles, float *m
 
 /// That of this block, from byte `offset` on.
 template <class T> DBC_DEVICE T *block_scratch(const BlockScratch &scratch, int64_t offset) {
-  return reinterpret_cast<T *>(scratch.memory + int64_t(blockIdx.x) * scratch.bytes + offset);
+  return reinterpret_cast<T *>(scratch.memory + int64_t(blockIdx.y * gridDim.x + blockIdx.x) * scratch.bytes +
+                               offset);
 }
 
 //===-- Rows and what is wrong in them ------------------------------------------------------------------===//

@@ -47,14 +47,14 @@ struct Grid : Blocks {
   DBC_DEVICE Grid() : Blocks{static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)} {}
 };
 
-/// The blocks of a persistent kernel that have the same inputs.
+/// The blocks of a persistent kernel that have the same inputs: a row of its grid, so that no thread computes
+/// which ones these are, nor holds their number in a register.
 class BlockGroup : public Blocks {
 public:
-  /// The launch has a multiple of loop.block_groups blocks.
+  /// By a block of launch_cooperative().
   DBC_DEVICE explicit BlockGroup(const PersistentLoop &loop)
-      : Blocks{static_cast<int32_t>(blockIdx.x) % (static_cast<int32_t>(gridDim.x) / loop.block_groups),
-               static_cast<int32_t>(gridDim.x) / loop.block_groups},
-        block_groups_(loop.block_groups), block_group_(static_cast<int32_t>(blockIdx.x) / count) {}
+      : Blocks{static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)},
+        block_groups_(loop.block_groups), block_group_(static_cast<int32_t>(blockIdx.y)) {}
   /// Where the bounds of the group's rows of a level or step stand: rows bounds[at] .. bounds[at + 1] - 1.
   DBC_DEVICE int32_t at(int32_t time_step) const { return time_step * block_groups_ + block_group_; }
   /// What the block is at, for the words about a wait that has no end: its work item of a stage at level or

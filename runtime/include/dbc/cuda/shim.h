@@ -99,8 +99,9 @@ template <class... Parameters> bool give_shared(void (*)(Parameters...), size_t)
 /// Runs a kernel to its end; what goes wrong is reported by Backend::wait.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *, Parameters... arguments) {
-  shim::Machine::own().perform(
-      [=] { shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false); });
+  shim::Machine::own().perform([=] {
+    shim::Machine::own().launch([&] { kernel(arguments...); }, {blocks, 1}, kThreads, shared, false);
+  });
 }
 
 /// Blocks of each group that are there at once.
@@ -109,13 +110,13 @@ int32_t blocks_per_group(void (*)(Parameters...), const PersistentLoop &loop, si
   return std::min(loop.blocks, shim::Machine::own().co_resident()) / loop.block_groups;
 }
 
-/// Runs a kernel with so many.
+/// Runs a kernel with so many: block groups are rows of the grid.
 template <class... Parameters>
 void launch_cooperative(void (*kernel)(Parameters...), const PersistentLoop &loop, size_t shared, void *,
                         Parameters... arguments) {
   shim::Machine::own().perform([=] {
     shim::Machine::own().launch([&] { kernel(arguments...); },
-                                std::max(1, blocks_per_group(kernel, loop, shared)) * loop.block_groups,
+                                {std::max(1, blocks_per_group(kernel, loop, shared)), loop.block_groups},
                                 kThreads, shared, true);
   });
 }

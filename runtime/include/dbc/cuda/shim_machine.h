@@ -21,7 +21,7 @@ struct alignas(16) float4 {
 namespace dbc::cuda::shim {
 
 struct Index {
-  int32_t x = 0;
+  int32_t x = 0, y = 0;
 };
 
 /// The device of one thread of the host: runs kernels, block by block, interleaved.
@@ -34,8 +34,8 @@ public:
   /// Chooses the interleaving of the launches to come.
   void seed(uint64_t number);
 
-  /// Runs a kernel; `cooperative`: all of its blocks are there at once.
-  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared, bool cooperative);
+  /// Runs a kernel of `grid.x * grid.y` blocks; `cooperative`: all of them are there at once.
+  void launch(std::function<void()> kernel, Index grid, int32_t threads, size_t shared, bool cooperative);
 
   /// Does what the host begins, or writes it down while that is asked for.
   void perform(const std::function<void()> &work);
