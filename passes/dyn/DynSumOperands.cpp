@@ -33,15 +33,21 @@ std::optional<int64_t> knownLength(Value list) {
   return std::max<int64_t>(high.getSExtValue() - low.getSExtValue(), 0);
 }
 
-/// Whether a value is known to be finite, and `asDivisor` not to be 0, in a model whose parameters are
-/// finite: a constant, or a parameter as it is.
+/// Whether a value is known to be finite, and `asDivisor` not to be 0: a constant, or a parameter that is
+/// trained, which are taken to be finite, or a part of one. (What is loaded as a `const` may be a mask.)
 bool isFinite(Value v, bool asDivisor = false) {
-  if (auto broadcast = v.getDefiningOp<dyn::BroadcastOp>())
-    return isFinite(broadcast.getX(), asDivisor);
+  Operation *op = v.getDefiningOp();
+  if (isa_and_nonnull<dyn::BroadcastOp, dyn::GatherOp, dyn::TransposeOp, tensor::ExtractSliceOp>(op))
+    return isFinite(op->getOperand(0), asDivisor);
+  if (isa_and_nonnull<tensor::ConcatOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isFinite(operand, asDivisor); });
+  if (auto get = dyn_cast_or_null<dyn::GetOp>(op))
+    return !asDivisor &&
+           !SymbolTable::lookupNearestSymbolFrom<dyn::ParamOp>(get, get.getParamAttr()).getConstant();
   auto fits = [&](const APFloat &x) { return x.isFinite() && !(asDivisor && x.isZero()); };
   Attribute constant;
   if (!matchPattern(v, m_Constant(&constant)))
-    return v.getDefiningOp<dyn::GetOp>() && !asDivisor;
+    return false;
   if (auto number = dyn_cast<FloatAttr>(constant))
     return fits(number.getValue());
   auto numbers = dyn_cast<DenseFPElementsAttr>(constant);
@@ -220,10 +226,8 @@ private:
   Value total(Value v, Value weight) {
     const Linear how = made.lookup(v);
     switch (how.kind) {
-    case Linear::Kind::Invariant: {
-      Value all = scaled(v, weight ? sums[{Value(), weight}] : count());
-      return isFinite(v) ? all : ofElements(all);
-    }
+    case Linear::Kind::Invariant:
+      return scaled(isFinite(v) ? v : whereAny(v, 0), weight ? sums[{Value(), weight}] : count());
     case Linear::Kind::Addend:
       return sums[{v, weight}];
     case Linear::Kind::Weighted:
@@ -233,52 +237,57 @@ private:
     case Linear::Kind::Scaled:
       break;
     }
+    Operation *op = v.getDefiningOp();
     IRMapping mapping;
-    for (OpOperand &operand : v.getDefiningOp()->getOpOperands())
+    bool isFiniteMatrix = true;
+    for (OpOperand &operand : op->getOpOperands()) {
+      const bool isDivisor = isa<arith::DivFOp>(op) && operand.getOperandNumber() == 1;
       if (how.kind == Linear::Kind::Sum || &operand == how.varied)
         mapping.map(operand.get(), total(operand.get(), weight));
-    Operation *copy = b.clone(*v.getDefiningOp(), mapping);
+      else if (how.kind == Linear::Kind::Product)
+        isFiniteMatrix &= operand.getOperandNumber() == 2 || isFinite(operand.get());
+      else if (!isFinite(operand.get(), isDivisor))
+        mapping.map(operand.get(), whereAny(operand.get(), 1));
+    }
+    Operation *copy = b.clone(*op, mapping);
     if (auto product = dyn_cast<linalg::ContractOp>(copy))
       behind.push_back(product);
-    return keepsZero(v.getDefiningOp(), how) ? copy->getResult(0) : ofElements(copy->getResult(0));
+    return isFiniteMatrix ? copy->getResult(0) : whereAny(copy->getResult(0), 0);
   }
 
-  /// Whether an operation gives 0 of 0, which is the sum of no elements: not what divides by their number,
-  /// and not what multiplies by infinity.
-  bool keepsZero(Operation *op, const Linear &how) {
-    return how.kind == Linear::Kind::Sum || llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-             bool isDivisor = isa<arith::DivFOp>(op) && operand.getOperandNumber() == 1;
-             return &operand == how.varied || isFinite(operand.get(), isDivisor);
-           });
-  }
-
-  /// A part of the sum, which is 0 where there are no elements. (A mean has some.)
-  Value ofElements(Value part) {
+  /// A value where the sum has elements, else `otherwise`: the sum of none is 0, also where that would be
+  /// divided by their number or multiplied by infinity. What is behind the sum stays linear, so that a
+  /// product may climb on. (A mean has elements.)
+  Value whereAny(Value v, double otherwise) {
     if (reduce.getKind() == dyn::ReduceKind::Mean || knownLength(map.getLists()[0]).value_or(0) > 0)
-      return part;
+      return v;
     Location loc = reduce.getLoc();
-    auto constant = [&](Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); };
-    if (!areAny) {
-      Value none = constant(b.getI32Type());
-      areAny = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, length(), none);
+    if (auto broadcast = v.getDefiningOp<dyn::BroadcastOp>())
+      return dyn::BroadcastOp::create(b, loc, v.getType(), whereAny(broadcast.getX(), otherwise));
+    if (!hasElements) {
+      Value none = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+      hasElements = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, length(), none);
     }
-    Value none = constant(part.getType());
-    return arith::SelectOp::create(b, loc, areAny, part, none);
+    TypedAttr number = b.getF32FloatAttr(static_cast<float>(otherwise));
+    if (auto type = dyn_cast<RankedTensorType>(v.getType()))
+      number = DenseElementsAttr::get(type, number);
+    Value constant = arith::ConstantOp::create(b, loc, number);
+    return arith::SelectOp::create(b, loc, hasElements, v, constant);
   }
 
   Value length() {
-    if (!elements)
-      elements = dyn::LenOp::create(b, reduce.getLoc(), b.getI32Type(), map.getLists()[0]);
-    return elements;
+    if (!listLength)
+      listLength = dyn::LenOp::create(b, reduce.getLoc(), b.getI32Type(), map.getLists()[0]);
+    return listLength;
   }
 
   /// How often an invariant is in the sum: as often as the list has elements; null for once.
   Value count() {
     if (reduce.getKind() == dyn::ReduceKind::Mean)
       return {};
-    if (!times)
-      times = arith::SIToFPOp::create(b, reduce.getLoc(), b.getF32Type(), length());
-    return times;
+    if (!lengthAsReal)
+      lengthAsReal = arith::SIToFPOp::create(b, reduce.getLoc(), b.getF32Type(), length());
+    return lengthAsReal;
   }
 
   Value scaled(Value v, Value factor) {
@@ -298,9 +307,7 @@ private:
   llvm::DenseMap<Value, Linear> made;
   llvm::MapVector<Addend, Value> sums;
   SmallVector<linalg::ContractOp> behind; ///< products behind the sum
-  Value elements;                         ///< of the list
-  Value times;                            ///< the same as an f32
-  Value areAny;
+  Value listLength, lengthAsReal, hasElements;
 };
 
 struct DynSumOperandsPass : impl::DynSumOperandsBase<DynSumOperandsPass> {

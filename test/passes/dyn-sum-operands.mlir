@@ -159,9 +159,11 @@ dyn.entry @stay(%Ms: !dyn.list<tensor<3x2xf32>>, %xs: !dyn.list<tensor<2xf32>>, 
 // CHECK-LABEL: dyn.entry @shares
 // CHECK: %[[sum:[a-z0-9_]+]] = dyn.reduce_list sum %{{.*}} -> tensor<2xf32>
 // CHECK: %[[y:[a-z0-9_]+]] = linalg.contract {{.*}} ins(%{{.*}}, %[[sum]] :
-// CHECK: %[[part:[a-z0-9_]+]] = arith.divf %[[y]], %{{.*}} : tensor<3xf32>
 // CHECK: %[[any:[a-z0-9_]+]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i32
-// CHECK: %[[all:[a-z0-9_]+]] = arith.select %[[any]], %[[part]], %{{.*}} : tensor<3xf32>
+// CHECK: %[[one:[a-z0-9_]+]] = arith.constant 1.000000e+00 : f32
+// CHECK: %[[n:[a-z0-9_]+]] = arith.select %[[any]], %{{.*}}, %[[one]] : f32
+// CHECK: %[[by:[a-z0-9_]+]] = dyn.broadcast %[[n]]
+// CHECK: %[[all:[a-z0-9_]+]] = arith.divf %[[y]], %[[by]] : tensor<3xf32>
 // CHECK: dyn.return %[[all]]
 dyn.entry @shares(%xs: !dyn.list<tensor<2xf32>>) -> (tensor<3xf32>) attributes {arg_names = ["xs"], arg_types = [!dyn.list<tensor<2xf32>>], surface = tensor<3xf32>} {
   %A = dyn.get @A : tensor<3x2xf32>
@@ -192,6 +194,63 @@ dyn.entry @halves(%xs: !dyn.list<tensor<2xf32>>) -> (tensor<3xf32>) attributes {
   ^bb0(%x: tensor<2xf32>):
     %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%A, %x : tensor<3x2xf32>, tensor<2xf32>) outs(%zero : tensor<3xf32>) -> tensor<3xf32>
     %z = arith.divf %y, %two : tensor<3xf32>
+    dyn.yield %z : tensor<3xf32>
+  }
+  %s = dyn.reduce_list sum %ys : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
+  dyn.return %s : tensor<3xf32>
+}
+
+// What keeps the sum of nothing 0 is no obstacle: a product climbs through both sums.
+
+// CHECK-LABEL: dyn.entry @climbs
+// CHECK: dyn.map
+// CHECK-NOT: linalg.contract
+// CHECK: %[[w:[a-z0-9_]+]] = arith.select %{{.*}} : f32
+// CHECK: %[[ws:[a-z0-9_]+]] = dyn.broadcast %[[w]] : f32 -> tensor<2xf32>
+// CHECK: %[[x:[a-z0-9_]+]] = arith.mulf %[[ws]], %{{.*}} : tensor<2xf32>
+// CHECK: dyn.yield %[[x]]
+// CHECK: %[[sum:[a-z0-9_]+]] = dyn.reduce_list sum %{{.*}} : <tensor<2xf32>>
+// CHECK: %[[y:[a-z0-9_]+]] = linalg.contract {{.*}} ins(%{{.*}}, %[[sum]] :
+// CHECK: dyn.return %[[y]]
+dyn.entry @climbs(%ws: !dyn.list<f32>, %xss: !dyn.list<!dyn.list<tensor<2xf32>>>) -> (tensor<3xf32>) attributes {arg_names = ["ws", "xss"], arg_types = [!dyn.list<f32>, !dyn.list<!dyn.list<tensor<2xf32>>>], surface = tensor<3xf32>} {
+  %A = dyn.get @A : tensor<3x2xf32>
+  %cst = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<3xf32>
+  %zero = linalg.fill ins(%cst : f32) outs(%empty : tensor<3xf32>) -> tensor<3xf32>
+  %zip:2 = dyn.zip %ws, %xss : (!dyn.list<f32>, !dyn.list<!dyn.list<tensor<2xf32>>>) -> (!dyn.list<f32>, !dyn.list<!dyn.list<tensor<2xf32>>>)
+  %outer = dyn.map(%zip#0, %zip#1) : (!dyn.list<f32>, !dyn.list<!dyn.list<tensor<2xf32>>>) -> !dyn.list<tensor<3xf32>> {
+  ^bb0(%w: f32, %xs: !dyn.list<tensor<2xf32>>):
+    %all = dyn.broadcast %w : f32 -> tensor<3xf32>
+    %ys = dyn.map(%xs) : (!dyn.list<tensor<2xf32>>) -> !dyn.list<tensor<3xf32>> {
+    ^bb0(%x: tensor<2xf32>):
+      %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%A, %x : tensor<3x2xf32>, tensor<2xf32>) outs(%zero : tensor<3xf32>) -> tensor<3xf32>
+      %z = arith.mulf %all, %y : tensor<3xf32>
+      dyn.yield %z : tensor<3xf32>
+    }
+    %s = dyn.reduce_list sum %ys : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
+    dyn.yield %s : tensor<3xf32>
+  }
+  %s = dyn.reduce_list sum %outer : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
+  dyn.return %s : tensor<3xf32>
+}
+
+// The values of a `const` may be infinite, as a mask's are: where there are no elements its addend is 0.
+
+dyn.param const @mask : tensor<3xf32>
+
+// CHECK-LABEL: dyn.entry @masked
+// CHECK: %[[mask:[a-z0-9_]+]] = dyn.get @mask
+// CHECK: linalg.contract
+// CHECK: %[[some:[a-z0-9_]+]] = arith.select %{{.*}}, %[[mask]], %{{.*}} : tensor<3xf32>
+// CHECK: arith.mulf %{{.*}}, %[[some]] : tensor<3xf32>
+dyn.entry @masked(%xs: !dyn.list<tensor<2xf32>>) -> (tensor<3xf32>) attributes {arg_names = ["xs"], arg_types = [!dyn.list<tensor<2xf32>>], surface = tensor<3xf32>} {
+  %A = dyn.get @A : tensor<3x2xf32>
+  %mask = dyn.get @mask : tensor<3xf32>
+  %zero = arith.constant dense<0.0> : tensor<3xf32>
+  %ys = dyn.map(%xs) : (!dyn.list<tensor<2xf32>>) -> !dyn.list<tensor<3xf32>> {
+  ^bb0(%x: tensor<2xf32>):
+    %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%A, %x : tensor<3x2xf32>, tensor<2xf32>) outs(%zero : tensor<3xf32>) -> tensor<3xf32>
+    %z = arith.addf %y, %mask : tensor<3xf32>
     dyn.yield %z : tensor<3xf32>
   }
   %s = dyn.reduce_list sum %ys : !dyn.list<tensor<3xf32>> -> tensor<3xf32>
