@@ -123,25 +123,29 @@ static int64_t blockGroupsOf(const DeviceConstants &device, const ProgramShape &
                              cuda::kMaxBlockGroups);
 }
 
-/// How many first time steps of each loop are launches of their own, see dbc::cuda::Context::launched_prefix.
+/// How many first time steps of each loop are launches of their own, see cuda::large_m_prefix.
 static std::vector<size_t> launchedPrefixes(const ProgramShape &program,
                                             const std::vector<std::vector<int32_t>> &timeSteps) {
-  std::vector<size_t> prefixes;
-  std::vector<std::vector<bool>> largeM; // of each loop its time steps
+  using Rows = cuda::TimeStepRows;
+  std::vector<std::vector<Rows>>
+      loops; // of each loop its time steps, by the level or step, not by when it is
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelShape &kernel = program.kernels[k];
     if (kernel.loop < 0)
       continue;
-    largeM.resize(std::max(largeM.size(), size_t(kernel.loop) + 1));
-    std::vector<bool> &loop = largeM[kernel.loop];
-    loop.resize(timeSteps[k].size());
-    for (size_t n = 0; n < timeSteps[k].size(); ++n) { // by the level or step, not by when it is
-      const size_t timeStep = kernel.reverse ? timeSteps[k].size() - 1 - n : n;
-      loop[timeStep] = loop[timeStep] || isLargeM(kernel, timeSteps[k][n]);
-    }
+    loops.resize(std::max(loops.size(), size_t(kernel.loop) + 1));
+    std::vector<Rows> &loop = loops[kernel.loop];
+    loop.resize(timeSteps[k].size(), Rows::None);
+    for (size_t n = 0; n < timeSteps[k].size(); ++n)
+      if (const int32_t rows = timeSteps[k][n]; rows > 0) {
+        const size_t timeStep = kernel.reverse ? timeSteps[k].size() - 1 - n : n;
+        loop[timeStep] = std::max(loop[timeStep], isLargeM(kernel, rows) ? Rows::LargeM : Rows::Few);
+      }
   }
-  for (const std::vector<bool> &loop : largeM)
-    prefixes.push_back(std::find(loop.begin(), loop.end(), false) - loop.begin());
+  std::vector<size_t> prefixes;
+  for (const std::vector<Rows> &loop : loops)
+    prefixes.push_back(static_cast<size_t>(cuda::large_m_prefix(
+        static_cast<int32_t>(loop.size()), [&](int32_t timeStep) { return loop[timeStep]; })));
   return prefixes;
 }
 

@@ -84,7 +84,6 @@ static_assert(kernel::kSumTile == cuda::kSumTile && kernel::kSumTileScratch == c
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
-  constexpr int64_t kRowsAtOnce = 4; // dbc/cuda/products.h: rows that share each load of a weight
   auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
   const int64_t outputs = kernel::outputsOf(product);
   if (product.getSums()) {
@@ -98,7 +97,7 @@ static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
     return shape;
   }
   const bool one = !weights.getTables();
-  return {outputs, int64_t(weights.getIn()), "ffma", one ? kRowsAtOnce : 1, one};
+  return {outputs, int64_t(weights.getIn()), "ffma", one ? cuda::kRowsAtOnce : 1, one};
 }
 
 static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {

@@ -11,6 +11,22 @@ namespace {
 
 using namespace core_models;
 
+// Time steps without rows, as a tree's first level where leaves are another stage, end no prefix of those that
+// fill large-M tiles; one with a few rows does.
+TEST(CudaLoops, LargeMPrefix) {
+  using Rows = dbc::cuda::TimeStepRows;
+  constexpr Rows kNone = Rows::None, kFew = Rows::Few, kLarge = Rows::LargeM;
+  const auto prefix = [](const std::vector<Rows> &loop) {
+    return dbc::cuda::large_m_prefix(static_cast<int32_t>(loop.size()), [&](int32_t n) { return loop[n]; });
+  };
+  EXPECT_EQ(prefix({}), 0);
+  EXPECT_EQ(prefix({kNone, kNone}), 0);
+  EXPECT_EQ(prefix({kFew, kLarge}), 0);
+  EXPECT_EQ(prefix({kLarge, kLarge, kFew, kLarge}), 2);
+  EXPECT_EQ(prefix({kNone, kLarge, kNone, kLarge, kNone, kFew}), 4);
+  EXPECT_EQ(prefix({kNone, kLarge, kLarge}), 3);
+}
+
 /// A plan that also distributes the nodes of all inputs, as one time step.
 struct DealingPlan : Plan {
   static int32_t most;

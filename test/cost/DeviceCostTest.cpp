@@ -310,6 +310,10 @@ TEST(DeviceCost, LargeTimeStepsOfALoopAreLaunches) {
   EXPECT_EQ(rest.launches, (std::array<int64_t, 3>{2, 1, 1}));
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops),
                    on(largeM, DevicePath::Loops) + on(rest, DevicePath::Loops) - device.start_us);
+  // A tree's first level has its leaves alone, which may be another stage.
+  const Prediction behind = predict(device, program, {{0, 200, 0, 300, 5, 200}});
+  EXPECT_EQ(behind.launches, (std::array<int64_t, 3>{4, 1, 3}));
+  EXPECT_EQ(predict(device, program, {{0, 5, 200}}).launches, (std::array<int64_t, 3>{2, 1, 1}));
 }
 
 // More rows never take less in narrow tiles, whatever the device and the kernel.

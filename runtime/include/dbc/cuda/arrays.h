@@ -29,9 +29,29 @@ constexpr int32_t kMostArguments = 4000;
 constexpr int32_t kMostArguments = 32000;
 #endif
 
+/// Rows of a product with one accumulator an output that share each load of a weight.
+constexpr int32_t kRowsAtOnce = 4;
+
 /// Rows of a block of threads in large-M tiles, and how many such blocks a launch must have to be worth it:
 /// half as many as an H100 computes at once. Where that is best has not been measured.
 constexpr int32_t kLargeMRows = 128, kLargeMBlocks = 64;
+
+/// What a time step of a loop has to do: nothing, fewer rows than fill large-M tiles, or as many.
+enum class TimeStepRows { None, Few, LargeM };
+/// How many time steps at the beginning of a loop are launches of their own, where `rows_of` says what each
+/// has to do: up to the last one that fills large-M tiles before the first one that has fewer rows. (A tree's
+/// leaves may be another stage: then the first level has nothing to do.)
+template <class RowsOf> int32_t large_m_prefix(int32_t time_steps, RowsOf rows_of) {
+  int32_t prefix = 0;
+  for (int32_t time_step = 0; time_step < time_steps; ++time_step) {
+    const TimeStepRows rows = rows_of(time_step);
+    if (rows == TimeStepRows::Few)
+      break;
+    if (rows == TimeStepRows::LargeM)
+      prefix = time_step + 1;
+  }
+  return prefix;
+}
 
 /// N tiles that a warp adds up at once in large-M tiles: their sums, and those of the slices before, are in
 /// its threads' registers.

@@ -283,13 +283,12 @@ public:
   /// What a kernel, or the loop that begins with it, has written behind an array is a mistake in dbc.
   void check_guard_zones(const char *kernel);
   /// How many time steps of a loop are launched stage by stage, before the others in one launch: all, or
-  /// those at its beginning that fill large-M tiles.
+  /// those at its beginning that fill large-M tiles, see large_m_prefix().
   template <size_t kStages>
   int32_t launched_prefix(const StageOfLoop (&loop)[kStages], int32_t time_steps) const {
-    int32_t time_step = 0;
-    while (time_step < time_steps && (taken_ != Path::Persistent || is_large_m(loop, kStages, time_step)))
-      ++time_step;
-    return time_step;
+    if (taken_ != Path::Persistent)
+      return time_steps;
+    return large_m_prefix(time_steps, [&](int32_t time_step) { return rows_of(loop, kStages, time_step); });
   }
   /// To how many block groups the inputs of a sub-batch may be distributed whose loops have at most so many
   /// tiles. Before begin().
@@ -410,11 +409,17 @@ private:
   }
   PersistentLoop persistent_loop(const StageOfLoop *loop, size_t stages, int32_t block_groups, int32_t first,
                                  int32_t time_steps);
-  bool is_large_m(const StageOfLoop *loop, size_t stages, int32_t time_step) const {
-    return std::any_of(loop, loop + stages, [&](const StageOfLoop &stage) {
-      return stage.large_m_tiles > 0 && blocks_of(stage.begin[time_step], stage.begin[time_step + 1],
-                                                  kLargeMRows, stage.large_m_tiles) >= large_m_from_;
-    });
+  TimeStepRows rows_of(const StageOfLoop *loop, size_t stages, int32_t time_step) const {
+    TimeStepRows most = TimeStepRows::None;
+    for (size_t n = 0; n < stages; ++n) {
+      const int32_t begin = loop[n].begin[time_step], end = loop[n].begin[time_step + 1];
+      if (end <= begin)
+        continue;
+      const bool is_large_m = loop[n].large_m_tiles > 0 &&
+                              blocks_of(begin, end, kLargeMRows, loop[n].large_m_tiles) >= large_m_from_;
+      most = std::max(most, is_large_m ? TimeStepRows::LargeM : TimeStepRows::Few);
+    }
+    return most;
   }
   template <class T> static StayingResult staying_result(const T *rows, int64_t size, int64_t stride) {
     StayingResult result;

@@ -62,27 +62,26 @@ DBC_DEVICE Tile tile_of(int32_t number, int32_t gates, int32_t channels, int32_t
 /// output, fused multiply-adds. x[i] is made of row i of each segment, one behind the other. By the block.
 template <class Real, class... From>
 DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *into, From... x) {
-  constexpr int32_t kRows = 4; // that share each load of a weight
-  const int32_t outputs = tile.outputs(), groups = (count + kRows - 1) / kRows;
+  const int32_t outputs = tile.outputs(), groups = (count + kRowsAtOnce - 1) / kRowsAtOnce;
   for (int32_t n = threadIdx.x; n < groups * outputs; n += blockDim.x) {
-    const int32_t first = n / outputs * kRows, output = n % outputs, column = tile.column(output);
-    Real sum[kRows];
-    for (int32_t r = 0; r < kRows; ++r)
+    const int32_t first = n / outputs * kRowsAtOnce, output = n % outputs, column = tile.column(output);
+    Real sum[kRowsAtOnce];
+    for (int32_t r = 0; r < kRowsAtOnce; ++r)
       sum[r] = matrix.bias[column];
     const Real *weight = matrix.weights + column;
     auto add = [&](const auto &segment) {
       // The last row stands for those behind it, which nobody wants.
-      decltype(segment.at(0)) row[kRows];
-      for (int32_t r = 0; r < kRows; ++r)
+      decltype(segment.at(0)) row[kRowsAtOnce];
+      for (int32_t r = 0; r < kRowsAtOnce; ++r)
         row[r] = segment.at(std::min(first + r, count - 1));
       for (int32_t k = 0; k < segment.length; ++k) {
-        for (int32_t r = 0; r < kRows; ++r)
+        for (int32_t r = 0; r < kRowsAtOnce; ++r)
           sum[r] = fused(static_cast<Real>(segment.read(row[r], k)), *weight, sum[r]);
         weight += matrix.outputs;
       }
     };
     (add(x), ...);
-    for (int32_t r = 0; r < kRows && first + r < count; ++r)
+    for (int32_t r = 0; r < kRowsAtOnce && first + r < count; ++r)
       into[(first + r) * outputs + output] = sum[r];
   }
 }
