@@ -49,7 +49,7 @@ bool isSummedByElement(Operation *op) {
   auto sum = dyn_cast<batch::SegmentOp>(op);
   return sum && !op->use_empty() && !sum.getCount() && !sum.getWhen() &&
          !dyn::extents(sum.getType()).empty() && dyn::scalar(sum.getType()).isF32() &&
-         (sum.getKind() == batch::ReduceKind::Sum || sum.getKind() == batch::ReduceKind::Mean) &&
+         (sum.getKind() == dyn::ReduceKind::Sum || sum.getKind() == dyn::ReduceKind::Mean) &&
          llvm::all_of(op->getUsers(),
                       [&](Operation *user) { return isStored(user) || isElementwise(user, sum.getType()); });
 }

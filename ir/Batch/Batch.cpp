@@ -383,6 +383,8 @@ LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
                               << buffer->getType();
 }
 
+using dyn::ReduceKind;
+
 bool SegmentOp::mayFail() {
   return getKind() == ReduceKind::Pick || getCount() ||
          (getKind() == ReduceKind::Sum && getElementTypeOrSelf(getType()).isInteger(32)); // it overflows
@@ -394,11 +396,9 @@ LogicalResult SegmentOp::verify() {
   return success();
 }
 
-/// Whether a segment gives `result` of rows of a type. The kinds of both dialects are in one order; only this
-/// one picks.
+/// Whether a segment gives `result` of rows of a type.
 static bool givesOf(ReduceKind kind, Type result, Type row) {
-  auto reduction = static_cast<dyn::ReduceKind>(kind);
-  if (kind != ReduceKind::Pick && !dyn::takes(reduction, dyn::scalar(row)))
+  if (kind != ReduceKind::Pick && !dyn::takes(kind, dyn::scalar(row)))
     return false;
   return kind == ReduceKind::ArgMax ? result.isInteger(32) && dyn::extents(row).empty() : result == row;
 }
@@ -426,7 +426,7 @@ LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
   }
   Type row = kernel::rowType(symbols.lookupNearestSymbolFrom(*this, getArrayAttr()));
   if (!givesOf(getKind(), getType(), row))
-    return emitOpError("gives ") << getType() << " for the " << stringifyReduceKind(getKind()) << " of "
+    return emitOpError("gives ") << getType() << " for the " << dyn::stringifyReduceKind(getKind()) << " of "
                                  << getArrayAttr() << ", which has rows of " << row;
   return verifyAgo(*this, symbols);
 }

@@ -9,6 +9,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "Batch/BatchBase.td"
 include "Batch/BatchInterfaces.td"
+include "Dyn/DynBase.td"
 include "Dyn/DynInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -241,7 +242,7 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
     only so many elements are there, the first ones, or `at_end` the last; where one is needed and none is, the input fails,
     unless `when` is false.
   }];
-  let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$list,
+  let arguments = (ins Dyn_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$list,
                        OptionalAttr<FlatSymbolRefAttr>:$via, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
                        Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<FlatSymbolRefAttr>:$at,
                        OptionalAttr<I32Attr>:$ago, OptionalAttr<FlatSymbolRefAttr>:$numbers);
@@ -250,10 +251,10 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
                           (`at` $at^)? (`ago` $ago^)? attr-dict `:` type($result) }];
   let hasVerifier = 1;
   // Over all elements of the list.
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::dbc::batch::ReduceKind":$kind, "::mlir::FlatSymbolRefAttr":$array,
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::dbc::dyn::ReduceKind":$kind, "::mlir::FlatSymbolRefAttr":$array,
                                  "::mlir::FlatSymbolRefAttr":$list, CArg<"::mlir::FlatSymbolRefAttr", "{}">:$via,
                                  CArg<"::mlir::FlatSymbolRefAttr", "{}">:$carried, CArg<"::mlir::FlatSymbolRefAttr", "{}">:$at), [{
-    build($_builder, $_state, result, ::dbc::batch::ReduceKindAttr::get($_builder.getContext(), kind), array, list, via, carried,
+    build($_builder, $_state, result, ::dbc::dyn::ReduceKindAttr::get($_builder.getContext(), kind), array, list, via, carried,
           /*index=*/::mlir::Value(), /*when=*/::mlir::Value(), /*count=*/::mlir::Value(), /*at_end=*/::mlir::UnitAttr(), at,
           /*ago=*/::mlir::IntegerAttr(), /*numbers=*/::mlir::FlatSymbolRefAttr());
   }]>];

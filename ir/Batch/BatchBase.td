@@ -35,17 +35,12 @@ def Batch_Multiplicity : Batch_Enum<"Multiplicity", "how many rows a relation jo
 def Batch_Access : Batch_Enum<"Access", "how the rows that a stage reads or writes lie, as reports say it", [
     I32EnumCase<"Unknown", 0, "unknown">, I32EnumCase<"Contiguous", 1, "contiguous">, I32EnumCase<"Strided", 2, "strided">,
     I32EnumCase<"Unique", 3, "unique">, I32EnumCase<"Shared", 4, "shared">]>;
-def Batch_ReduceKind : Batch_Enum<"ReduceKind", "reductions of a segment", [
-    I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
-    I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
-    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">, I32EnumCase<"Pick", 8, "pick">]>;
 // Of stages that are fused, the first one here says what they are together.
 def Batch_StageRole : Batch_Enum<"StageRole", "what a stage computes", [
     I32EnumCase<"Forward", 0, "forward">, I32EnumCase<"Adjoint", 1, "adjoint">, I32EnumCase<"Gradient", 2, "gradient">,
     I32EnumCase<"Again", 3, "again">, I32EnumCase<"Clear", 4, "clear">]>;
 
 def Batch_MultiplicityAttr : EnumAttr<Batch_Dialect, Batch_Multiplicity, "multiplicity">;
-def Batch_ReduceKindAttr : EnumAttr<Batch_Dialect, Batch_ReduceKind, "reduce_kind">;
 def Batch_StageRoleAttr : EnumAttr<Batch_Dialect, Batch_StageRole, "stage_role">;
 
 #endif // DBC_BATCH_BASE

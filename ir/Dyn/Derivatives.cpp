@@ -430,6 +430,7 @@ Value ofReduce(ReduceOp op, Rows rows, unsigned, Value adjoint) {
   case ReduceKind::Any:
   case ReduceKind::All:
   case ReduceKind::ArgMax:
+  case ReduceKind::Pick:
     return {};
   }
   llvm_unreachable("all kinds handled");

@@ -57,10 +57,11 @@ def Dyn_IntKind : Dyn_Enum<"IntKind", "checked 32-bit arithmetic", [
 def Dyn_FunctionKind : Dyn_Enum<"FunctionKind", "elementwise functions that math lacks", [
     I32EnumCase<"Sigmoid", 0, "sigmoid">, I32EnumCase<"Relu", 1, "relu">, I32EnumCase<"Gelu", 2, "gelu">,
     I32EnumCase<"Softplus", 3, "softplus">]>;
-def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor axes", [
+// The last one is batch.segment's alone: the source's `xs[i]`.
+def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists, of tensor axes and of segments", [
     I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
-    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
+    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">, I32EnumCase<"Pick", 8, "pick">]>;
 
 // From Join on a stage gives each a loop of its own; what comes before is written where it is used.
 def Dyn_RowKind : Dyn_Enum<"RowKind", "what an element of a row operation's result is made of", [

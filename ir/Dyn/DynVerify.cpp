@@ -400,6 +400,8 @@ bool dbc::dyn::takes(ReduceKind kind, Type scalar) {
   case ReduceKind::Mean:
   case ReduceKind::LogSumExp:
     return scalar.isF32();
+  case ReduceKind::Pick: // is no reduction of a list
+    return false;
   default:
     return scalar.isF32() || scalar.isInteger(32);
   }

@@ -85,6 +85,7 @@ bool dbc::dyn::needsElement(ReduceKind kind) {
   case ReduceKind::LogSumExp:
   case ReduceKind::Any:
   case ReduceKind::All:
+  case ReduceKind::Pick: // says itself what it lacks
     break;
   }
   return false;

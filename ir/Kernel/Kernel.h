@@ -62,8 +62,10 @@ constexpr int64_t kNTile = 16, kKTile = 16, kMTile = 8, kWarps = 8, kLargeMRows 
 /// Lanes of a warp: threads that take each step together.
 constexpr int64_t kLanes = 32;
 
-/// Bytes of shared memory that every GPU with tensor cores for tf32 has for a block of threads.
-constexpr int64_t kSharedOfAll = 96 << 10;
+/// Bytes of shared memory that a block of threads may have: on every GPU with tensor cores for tf32; in
+/// large-M tiles, for which sm_80 and sm_90 have it, and where it is not there small tiles take their place;
+/// on an H100, and on a GPU with less no matrix is resident.
+constexpr int64_t kSharedOfAll = 96 << 10, kSharedOfLargeM = 160 << 10, kSharedOfH100 = 227 << 10;
 
 /// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16, in global memory of 256;
 /// or all locals of a function that lie in `memory` and are used. `realBytes` are those of a number.

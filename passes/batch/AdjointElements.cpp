@@ -15,7 +15,7 @@ AdjointElements::AdjointElements(AdjointDeclarations &declare, OpBuilder &b, bat
 
 void AdjointElements::contribute(FlatSymbolRefAttr adjoint, FlatSymbolRefAttr contribution) {
   FlatSymbolRefAttr first;
-  if (segment.getKind() == batch::ReduceKind::Max || segment.getKind() == batch::ReduceKind::Min)
+  if (segment.getKind() == dyn::ReduceKind::Max || segment.getKind() == dyn::ReduceKind::Min)
     first = firstOfEquals(contribution.getValue());
   stage(elements);
   Value amount = ofParent(adjoint, type);
@@ -45,7 +45,7 @@ FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
   auto first =
       FlatSymbolRefAttr::get(declare.buffer(loc, name + ".first", from.getIndexSetAttr(), positions));
   stage(from.getIndexSetAttr());
-  Value least = batch::SegmentOp::create(in, loc, positions, batch::ReduceKind::Min, candidates,
+  Value least = batch::SegmentOp::create(in, loc, positions, dyn::ReduceKind::Min, candidates,
                                          FlatSymbolRefAttr::get(declare.transpose(toParent)));
   batch::WriteOp::create(in, loc, least, first.getValue());
   return first;
@@ -63,7 +63,7 @@ Value AdjointElements::isCounted(Value count) {
 Value AdjointElements::countedShare(Value amount) {
   Value count = ofParent(segment.getCount());
   only(isCounted(count));
-  if (segment.getKind() != batch::ReduceKind::Mean)
+  if (segment.getKind() != dyn::ReduceKind::Mean)
     return amount;
   return arith::DivFOp::create(in, loc, amount,
                                spread(arith::SIToFPOp::create(in, loc, in.getF32Type(), count)));
@@ -71,30 +71,30 @@ Value AdjointElements::countedShare(Value amount) {
 
 Value AdjointElements::share(Value amount, FlatSymbolRefAttr first) {
   switch (segment.getKind()) {
-  case batch::ReduceKind::Sum:
-  case batch::ReduceKind::Mean:
+  case dyn::ReduceKind::Sum:
+  case dyn::ReduceKind::Mean:
     return amount;
-  case batch::ReduceKind::LogSumExp: {
+  case dyn::ReduceKind::LogSumExp: {
     Value element = ofElement();
     Value above = arith::SubFOp::create(in, loc, element, ofParent(segment.getResult()));
     only(arith::CmpFOp::create(in, loc, arith::CmpFPredicate::UNE, amount,
                                zero())); // 0 adds nothing (manual, G2)
     return arith::MulFOp::create(in, loc, amount, math::ExpOp::create(in, loc, above));
   }
-  case batch::ReduceKind::Pick: {
+  case dyn::ReduceKind::Pick: {
     Value position = index("position");
     only(compare(arith::CmpIPredicate::eq, position, ofParent(segment.getIndex())));
     return amount;
   }
-  case batch::ReduceKind::Max:
-  case batch::ReduceKind::Min: {
+  case dyn::ReduceKind::Max:
+  case dyn::ReduceKind::Min: {
     Value position = spread(index("position"));
     only(compare(arith::CmpIPredicate::eq, position, ofParent(first, withNumbers(in.getI32Type()))));
     return amount;
   }
-  case batch::ReduceKind::ArgMax:
-  case batch::ReduceKind::Any:
-  case batch::ReduceKind::All:
+  case dyn::ReduceKind::ArgMax:
+  case dyn::ReduceKind::Any:
+  case dyn::ReduceKind::All:
     break;
   }
   llvm_unreachable("gives no float");

@@ -22,7 +22,7 @@ void Adjoints::findReads() {
 /// Whether each element of a list contributes what the stage's row has.
 static bool contributesByRow(batch::SegmentOp segment) {
   return !segment.getCount() &&
-         (segment.getKind() == batch::ReduceKind::Sum || segment.getKind() == batch::ReduceKind::Mean);
+         (segment.getKind() == dyn::ReduceKind::Sum || segment.getKind() == dyn::ReduceKind::Mean);
 }
 
 void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
@@ -73,7 +73,7 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
   };
   for (Read *read : reads[buffer]) {
     if (read->list)
-      addUp(batch::SegmentOp::create(b, loc, type, batch::ReduceKind::Sum, read->contribution, read->list,
+      addUp(batch::SegmentOp::create(b, loc, type, dyn::ReduceKind::Sum, read->contribution, read->list,
                                      read->via, read->op.getCarriedAttr(), at));
     else if (at)
       addUp(batch::GatherOp::create(b, loc, type, read->contribution, at,
@@ -128,7 +128,7 @@ void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
     AdjointElements(declare, behind, segment).contribute(buffer, read.contribution);
     return;
   }
-  if (segment && segment.getKind() == batch::ReduceKind::Mean) {
+  if (segment && segment.getKind() == dyn::ReduceKind::Mean) {
     auto list = declare.find<batch::ListRelationOp>(segment.getListAttr());
     Value length = batch::ReadIndexOp::create(b, loc, b.getI32Type(), list.getLength());
     Value count = arith::SIToFPOp::create(b, loc, b.getF32Type(), length);

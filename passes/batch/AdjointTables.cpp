@@ -95,7 +95,7 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     batch::TransposeOp transpose =
         lookup.indexArray ? declare.transpose(relations[at]) : declare.transpose(loc, lookup.numbers, rows);
     Type type = declare.find<batch::BufferOp>(lookup.contribution).getType();
-    auto segment = batch::SegmentOp::create(in, loc, type, batch::ReduceKind::Sum, lookup.contribution,
+    auto segment = batch::SegmentOp::create(in, loc, type, dyn::ReduceKind::Sum, lookup.contribution,
                                             FlatSymbolRefAttr::get(transpose));
     segment.setNumbersAttr(lookup.numbers);
     addUp(segment);

@@ -60,8 +60,8 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
         found |= dyn::extents(contract->getResult(0).getType()).empty() &&
                  llvm::product_of(contract.getStaticLoopRanges()) >= kernel::kLanes;
       else if (auto segment = dyn_cast<batch::SegmentOp>(op))
-        found |= segment.getKind() != batch::ReduceKind::Pick &&
-                 segment.getKind() != batch::ReduceKind::ArgMax && dyn::extents(segment.getType()).empty();
+        found |= segment.getKind() != dyn::ReduceKind::Pick && segment.getKind() != dyn::ReduceKind::ArgMax &&
+                 dyn::extents(segment.getType()).empty();
     });
     return found;
   }

@@ -24,6 +24,8 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     for (Operation &func : *getOperation().getBody()) {
       if (!isa<dyn::CellOp, dyn::EntryOp>(func))
         continue;
+      late.clear();
+      joins.clear();
       mergedMaps += mergeMaps(&func);
       findLate(&func);
       SmallVector<arith::AddFOp> sums;
@@ -36,8 +38,6 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
 
   /// Values that need a cell's result or a scan's state: they are known late.
   void findLate(Operation *func) {
-    late.clear();
-    joins.clear();
     func->walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool is = isa<dyn::CallOp>(op);
       op->walk([&](Operation *inner) {

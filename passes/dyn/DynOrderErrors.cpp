@@ -41,8 +41,9 @@ std::optional<Logic> logicOf(Operation *op) {
       return Logic::Greater;
     case P::sge:
       return Logic::GreaterEqual;
-    default:
-      llvm_unreachable("integers of the language have signs");
+    default: // integers of the language have signs
+      llvm::report_fatal_error(llvm::Twine("no such comparison in the language: ") +
+                               arith::stringifyCmpIPredicate(compare.getPredicate()));
     }
   return llvm::TypeSwitch<Operation *, std::optional<Logic>>(op)
       .Case([](arith::AndIOp) { return Logic::And; })

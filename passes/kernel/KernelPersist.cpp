@@ -48,8 +48,6 @@ StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
   return "";
 }
 
-/// Bytes of shared memory that a block may have on an H100; on a GPU with less no matrix is resident.
-constexpr int64_t kMostShared = 227 << 10;
 /// Of the numbers that tensor cores multiply.
 constexpr int64_t kRealBytes = 4;
 
@@ -69,7 +67,7 @@ SmallVector<FlatSymbolRefAttr> residentIn(Block &body, SymbolTable &names) {
     });
   }
   SmallVector<FlatSymbolRefAttr> all;
-  int64_t room = kMostShared - scratch;
+  int64_t room = kernel::kSharedOfH100 - scratch;
   for (auto [name, fit] : fits) {
     auto matrix = names.lookup<kernel::WeightsOp>(cast<FlatSymbolRefAttr>(name).getValue());
     if (!fit || matrix.getTileBytes() > room)

@@ -100,7 +100,7 @@ private:
     if (outer.getTiles().empty())
       return loop->getParentOp() == blocks;
     auto branch = dyn_cast<kernel::IfOp>(loop->getParentOp());
-    auto isFirst = branch && branch->getParentOp() == blocks
+    auto isFirst = branch && branch->getParentOp() == blocks && loop->getParentRegion() == &branch.getThen()
                        ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
                        : arith::CmpIOp();
     return isFirst && isFirst.getPredicate() == arith::CmpIPredicate::eq &&

@@ -6,10 +6,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-// What a block of threads has on sm_80 and sm_90; where it has less, small tiles are taken in place of larger
-// ones.
-static constexpr int64_t kMostShared = 160 << 10;
-
 /// Whether an operation in a loop writes a local.
 static bool isWrittenIn(Operation *loop, Value local) {
   return local && llvm::any_of(local.getUsers(), [&](Operation *user) {
@@ -62,7 +58,7 @@ static void chooseTiles(kernel::FuncOp func) {
     product.setLargeMTiles(n);
     const bool fill =
         int64_t(llvm::divideCeil(tiles, n)) * n * 5 <= tiles * 6; // few of the last block's are in vain
-    if (fill && kernel::largeMBytes(func) <= kMostShared)
+    if (fill && kernel::largeMBytes(func) <= kernel::kSharedOfLargeM)
       return;
   }
   product.removeLargeMTilesAttr();
@@ -84,7 +80,7 @@ void addLargeM(kernel::FuncOp func) {
   if (!tensorCores || !shared || rows != kernel::kMTile)
     return;
   chooseTiles(func);
-  if (kernel::largeMBytes(func) <= kMostShared)
+  if (kernel::largeMBytes(func) <= kernel::kSharedOfLargeM)
     func.setLargeM(kernel::kLargeMRows);
 }
 

@@ -73,7 +73,7 @@ struct Traffic {
   }
 
   void addList(batch::SegmentOp segment, const SymbolTable &relations, const SymbolTable &arrays) {
-    if (segment.getKind() == batch::ReduceKind::Pick) {
+    if (segment.getKind() == dyn::ReduceKind::Pick) {
       read.add(segment.getType());
       ++gathers;
       return;
@@ -327,7 +327,7 @@ struct Lowering {
         line("reads " + gather.getArray() + " of the rows in `" + relation.getIndexArray() + "` (" +
              batch::stringifyAccess(batch::accessOf(relation)) + ")");
       } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
-        line(batch::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
+        line(dyn::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
       }
     });
     return functions.getArrayAttr(lines);

@@ -7,12 +7,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-// The dialects have the kinds in one order.
-static_assert(unsigned(batch::ReduceKind::All) == unsigned(dyn::ReduceKind::All) &&
-              unsigned(batch::ReduceKind::LogSumExp) == unsigned(dyn::ReduceKind::LogSumExp) &&
-              unsigned(batch::ReduceKind::ArgMax) == unsigned(dyn::ReduceKind::ArgMax) &&
-              unsigned(batch::ReduceKind::Pick) == unsigned(dyn::ReduceKind::All) + 1);
-
 void ListOperations::nodes(dyn::NodesOp op) {
   ListInfo nodes = lists.reachable(op.getLoc(), op.getNode().getType(), env.structural(op.getNode()));
   env.set(op.getResult(), AbstractValue::of(nodes));
@@ -89,7 +83,7 @@ void ListOperations::at(dyn::AtOp op, RowContext at) {
     std::string name = StageWriter::label(op, at);
     if (info.isStructural())
       info = copies.asComputed(op, info, at);
-    return env.set(op.getResult(), stages.segment(loc, op.getType(), name, batch::ReduceKind::Pick, info, at,
+    return env.set(op.getResult(), stages.segment(loc, op.getType(), name, dyn::ReduceKind::Pick, info, at,
                                                   env.lookup(op.getIndex()), maybe(op.getWhen())));
   }
   Value index = env.structural(op.getIndex());
@@ -119,10 +113,9 @@ void ListOperations::reduce(dyn::ReduceListOp op, RowContext at) {
     Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, list.length, structure.integer(0));
     structure.check(loc, kernel::ErrorKind::Empty, some, dyn::stringifyReduceKind(kind), {});
   }
-  env.set(op.getResult(),
-          integers ? AbstractValue::structural(reduceIntegers(op, list))
-                   : stages.segment(loc, op.getType(), StageWriter::label(op, at),
-                                    static_cast<batch::ReduceKind>(kind), list, at, {}, maybe(op.getWhen())));
+  env.set(op.getResult(), integers ? AbstractValue::structural(reduceIntegers(op, list))
+                                   : stages.segment(loc, op.getType(), StageWriter::label(op, at), kind, list,
+                                                    at, {}, maybe(op.getWhen())));
 }
 
 /// In the structure function.

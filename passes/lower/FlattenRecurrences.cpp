@@ -189,7 +189,7 @@ AbstractValue Recurrences::result(Recurrence &r, unsigned k) {
     info.length = r.rows;
     if (result.use_empty())
       return AbstractValue();
-    return stages.segment(r.loc, result.getType(), r.name, batch::ReduceKind::Pick, info, r.at,
+    return stages.segment(r.loc, result.getType(), r.name, dyn::ReduceKind::Pick, info, r.at,
                           AbstractValue::stored(r.count, r.at.row));
   }
   info.first = r.back ? last : structure.add(r.first, structure.integer(1));
@@ -256,7 +256,7 @@ ListInfo Recurrences::lastList(Recurrence &r, const std::string &name, const Lis
     batch::WriteOp::create(inside, loc, arith::AddIOp::create(inside, loc, begin, number).getResult(),
                            position);
     last.array = stages
-                     .segment(loc, first.element, name, batch::ReduceKind::Pick, all, inner,
+                     .segment(loc, first.element, name, dyn::ReduceKind::Pick, all, inner,
                               AbstractValue::stored(position, inner.row))
                      .array;
   });

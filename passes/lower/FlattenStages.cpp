@@ -67,7 +67,7 @@ void StageWriter::write(Location loc, Value source, const AbstractValue &what, S
       program.relation(loc, at.indexSet->name, indexArray(at.indexSet, row, "after"), buffer));
 }
 
-AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batch::ReduceKind kind,
+AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, dyn::ReduceKind kind,
                                    const ListInfo &list, RowContext at, const AbstractValue &index,
                                    const AbstractValue &when) {
   batch::StageOp stage = this->stage(loc, name, at);

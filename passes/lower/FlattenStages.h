@@ -24,7 +24,7 @@ public:
   void write(mlir::Location loc, mlir::Value source, const AbstractValue &what, llvm::StringRef buffer,
              RowContext at, mlir::Value row = {});
   /// A stage that reduces the rows of a list, or picks the one at `index`.
-  AbstractValue segment(mlir::Location loc, mlir::Type type, llvm::StringRef name, batch::ReduceKind kind,
+  AbstractValue segment(mlir::Location loc, mlir::Type type, llvm::StringRef name, dyn::ReduceKind kind,
                         const ListInfo &list, RowContext at, const AbstractValue &index = {},
                         const AbstractValue &when = {});
 

@@ -43,6 +43,7 @@ Value Reduction::next(Value soFar, Value x) {
     return arith::AndIOp::create(b, at, soFar, x);
   case ReduceKind::LogSumExp:
   case ReduceKind::ArgMax:
+  case ReduceKind::Pick:
     break;
   }
   llvm_unreachable("no fold");

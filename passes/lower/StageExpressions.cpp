@@ -202,8 +202,7 @@ Value StageExpressions::summed(batch::SegmentOp op, ValueRange at) {
   SmallVector<Reduction> folds;
   SmallVector<Value> start;
   for (batch::SegmentOp sum : alike) {
-    folds.emplace_back(b, where, static_cast<dyn::ReduceKind>(sum.getKind()), w.elementTypeOf(sum.getArray()),
-                       Reduction::AddInts());
+    folds.emplace_back(b, where, sum.getKind(), w.elementTypeOf(sum.getArray()), Reduction::AddInts());
     start.push_back(folds.back().start());
   }
   auto add = [&, first = first](Value k, ValueRange soFar) {

@@ -121,8 +121,8 @@ StageProducts::Operands StageProducts::operandsOf(linalg::ContractOp op) {
   addSegments(x, operands.segments, operands.lengths);
   if (auto gather = weights.getDefiningOp<dyn::GatherOp>())
     operands.table = rowNumbers("", [&] { return expressions.element(gather.getIndex(), {}); });
-  else if (auto sum = x.getDefiningOp<batch::SegmentOp>(); sum && sum.getKind() == batch::ReduceKind::Sum &&
-                                                           !sum.getCount() && !sum.getWhen() && w.listOf(sum))
+  else if (auto sum = x.getDefiningOp<batch::SegmentOp>();
+           sum && sum.getKind() == dyn::ReduceKind::Sum && !sum.getCount() && !sum.getWhen() && w.listOf(sum))
     // Of a leaf's children: nothing need be multiplied.
     operands.some = rowNumbers(w.listOf(sum).getLength(), [&] { return w.index(w.listOf(sum).getLength()); });
   operands.weights = pack(op);

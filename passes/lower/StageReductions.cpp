@@ -178,7 +178,7 @@ void StageReductions::sumPatches(dyn::SumPatchesOp op) {
 /// How many rows a list has whose length is computed: where one is needed, it is an error that there is none.
 Value StageReductions::someOf(batch::SegmentOp op) {
   Value count = expressions.element(op.getCount(), {});
-  dyn::ReduceKind kind = static_cast<dyn::ReduceKind>(op.getKind());
+  const dyn::ReduceKind kind = op.getKind();
   if (!dyn::needsElement(kind))
     return count;
   Value some = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::sgt, count, w.integer(0));
@@ -194,8 +194,8 @@ Value StageReductions::someOf(batch::SegmentOp op) {
 /// Whether a reduction that begins with the first element may find none: of a list that a `while` has ended,
 /// or in the gradient of one. Of others the schedule has checked that there is one.
 static bool mayLackFirst(batch::SegmentOp op) {
-  const bool begins = op.getKind() == batch::ReduceKind::Max || op.getKind() == batch::ReduceKind::Min ||
-                      op.getKind() == batch::ReduceKind::ArgMax;
+  const bool begins = op.getKind() == dyn::ReduceKind::Max || op.getKind() == dyn::ReduceKind::Min ||
+                      op.getKind() == dyn::ReduceKind::ArgMax;
   return begins &&
          (op.getCount() || op->getParentOfType<batch::StageOp>().getRole() != batch::StageRole::Forward);
 }
@@ -203,7 +203,7 @@ static bool mayLackFirst(batch::SegmentOp op) {
 /// The rows of a list one after the other, elementwise.
 void StageReductions::segment(batch::SegmentOp op) {
   Location at_ = op.getLoc();
-  if (op.getKind() == batch::ReduceKind::Pick)
+  if (op.getKind() == dyn::ReduceKind::Pick)
     return pick(op);
   w.rows([&] {
     auto [first, length] = w.list(op);
@@ -238,14 +238,14 @@ void StageReductions::reduceRows(batch::SegmentOp op, Value first, Value length)
   Value result = op.getResult();
   auto shape = dyn::extents(op.getType());
   Type elementType = w.elementTypeOf(op.getArray());
-  Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
+  Reduction fold = reduction(op.getKind(), elementType, at_);
   auto count = [&] { return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult(); };
   auto load = [&](Value r, ValueRange at) -> Value {
     SmallVector<Value> indices{r};
     llvm::append_range(indices, at);
     return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
   };
-  const bool mayOverflow = op.getKind() == batch::ReduceKind::Sum && !elementType.isF32();
+  const bool mayOverflow = op.getKind() == dyn::ReduceKind::Sum && !elementType.isF32();
   if (!fold.isFold() || shape.empty() || mayOverflow) {
     // Element by element, each in list order: so the first of several errors is the oracle's.
     return w.loopNest(shape, [&](ValueRange at) {
@@ -273,7 +273,7 @@ void StageReductions::reduceRows(batch::SegmentOp op, Value first, Value length)
                 });
                 return {};
               });
-    if (op.getKind() == batch::ReduceKind::Mean) {
+    if (op.getKind() == dyn::ReduceKind::Mean) {
       Value n = count();
       each([&](ValueRange at) {
         locals.write(fold.finish(locals.read(result, at), [&] { return n; }), result, at);
