@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "oracle/Functions.h"
 #include "oracle/Shapes.h"
 #include "oracle/Tape.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -34,21 +35,6 @@ void Tape::backMove(const Step &step) {
 }
 
 //===-- Elementwise --------------------------------------------------------------------------------===//
-
-/// f'(x), where y = f(x).
-static double derivative(FunctionKind kind, double x, double y) {
-  switch (kind) {
-  case FunctionKind::Sigmoid:
-    return y * (1 - y);
-  case FunctionKind::Relu:
-    return x > 0 ? 1 : 0;
-  case FunctionKind::Gelu: // x times the normal distribution
-    return 0.5 * std::erfc(-x * M_SQRT1_2) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI);
-  case FunctionKind::Softplus:
-    return 1 / (1 + std::exp(-x));
-  }
-  return NAN;
-}
 
 /// The derivatives of y = op(a, b) by a and by b; of an operation of one operand by a.
 static std::pair<double, double> derivatives(Operation *op, double a, double b, double y) {
@@ -156,6 +142,7 @@ static std::vector<double> derivatives(ReduceKind kind, const std::vector<double
   case ReduceKind::Any:
   case ReduceKind::All:
   case ReduceKind::ArgMax:
+  case ReduceKind::Pick:
     break;
   }
   return result;

@@ -4,6 +4,7 @@
 // stand in a `dyn` module.
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "oracle/Evaluation.h"
+#include "oracle/Functions.h"
 #include "oracle/Shapes.h"
 #include <algorithm>
 #include <cmath>
@@ -16,20 +17,6 @@ using namespace dbc::dyn;
 namespace dbc::oracle {
 
 namespace {
-
-double function(FunctionKind kind, double x) {
-  switch (kind) {
-  case FunctionKind::Sigmoid:
-    return 1 / (1 + std::exp(-x));
-  case FunctionKind::Relu:
-    return x > 0 || std::isnan(x) ? x : 0;
-  case FunctionKind::Gelu:
-    return x < -40 ? 0 : 0.5 * x * std::erfc(-x * M_SQRT1_2);
-  case FunctionKind::Softplus:
-    return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-  }
-  return NAN;
-}
 
 bool compareIntegers(arith::CmpIPredicate predicate, double a, double b) {
   switch (predicate) {
@@ -105,7 +92,7 @@ void Evaluation::addElementwise(Rules &rules) {
   onElements<arith::XOrIOp>(rules, [](double a, double b) -> double { return (a != 0) != (b != 0); });
   onElements<math::PowFOp>(rules, Binary(std::pow));
   on<FunctionOp>(rules, [](Evaluation &e, FunctionOp op) {
-    return e.elementwise(op, [kind = op.getKind()](double x) { return function(kind, x); });
+    return e.elementwise(op, [kind = op.getKind()](double x) { return apply(kind, x); });
   });
   on<arith::CmpIOp>(rules, [](Evaluation &e, arith::CmpIOp op) {
     return e.elementwise(

@@ -48,6 +48,8 @@ double Evaluation::reduce(ReduceKind kind, const std::vector<double> &numbers, b
       scaled += std::exp(x - most);
     return most + std::log(scaled);
   }
+  case ReduceKind::Pick:
+    break;
   }
   return NAN;
 }

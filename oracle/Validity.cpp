@@ -43,8 +43,8 @@ static Validity validityOf(Operation *op, bool skipped, const SymbolTable &symbo
     if (asksOfStructure(symbols.lookup<dyn::CellOp>(call.getCallee())))
       validity = Validity::Structure;
   } else if (dyn::mayFail(op)) {
-    bool ends = llvm::any_of(op->getOperands(),
-                             [](Value v) { return isa<dyn::ListType>(v.getType()) && dyn::isEnded(v); });
+    bool ends = llvm::any_of(
+        op->getOperands(), [](mlir::Value v) { return isa<dyn::ListType>(v.getType()) && dyn::isEnded(v); });
     validity = ends || hasWhen(op) || dyn::mayFailComputed(op) ? Validity::Numbers : Validity::Structure;
   }
   return skipped && validity != Validity::Form ? Validity::Numbers : validity;
@@ -79,7 +79,7 @@ static bool isArithmetic(Operation *op) {
   });
 }
 
-static Value zeros(OpBuilder &b, Location loc, Type type) {
+static mlir::Value zeros(OpBuilder &b, Location loc, Type type) {
   TypedAttr zero = b.getZeroAttr(dyn::scalar(type));
   if (auto shaped = dyn_cast<RankedTensorType>(type))
     zero = SplatElementsAttr::get(shaped, Attribute(zero));
@@ -97,7 +97,7 @@ OwningOpRef<ModuleOp> structureOf(ModuleOp module) {
   for (Operation *op : llvm::reverse(arithmetic)) {
     bool isMade = isa<dyn::GetOp, arith::ConstantOp>(op);
     OpBuilder b(op);
-    for (Value result : op->getResults())
+    for (mlir::Value result : op->getResults())
       if (!result.use_empty() && !isMade)
         result.replaceAllUsesWith(zeros(b, op->getLoc(), result.getType()));
     if (op->use_empty())

@@ -1,4 +1,4 @@
-// The table of built-in functions.
+// The table of built-in functions, and what to write instead of names that dbc lacks.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/check/Builtins.h"
@@ -10,67 +10,12 @@ namespace dbc::frontend {
 
 namespace {
 
-// clang-format off
 const BuiltinInfo kTable[] = {
-    // id, name, least and most arguments, axis?, binder?, state?, typing, usage, rule
-    {Builtin::Exp, "exp", 1, 1, false, false, false, Typing::FloatUnary, "exp(x)", "T2"},
-    {Builtin::Log, "log", 1, 1, false, false, false, Typing::FloatUnary, "log(x)", "T2"},
-    {Builtin::Sqrt, "sqrt", 1, 1, false, false, false, Typing::FloatUnary, "sqrt(x)", "T2"},
-    {Builtin::Sin, "sin", 1, 1, false, false, false, Typing::FloatUnary, "sin(x)", "T2"},
-    {Builtin::Cos, "cos", 1, 1, false, false, false, Typing::FloatUnary, "cos(x)", "T2"},
-    {Builtin::Tanh, "tanh", 1, 1, false, false, false, Typing::FloatUnary, "tanh(x)", "T2"},
-    {Builtin::Sigmoid, "sigmoid", 1, 1, false, false, false, Typing::FloatUnary, "sigmoid(x)", "T2"},
-    {Builtin::Relu, "relu", 1, 1, false, false, false, Typing::FloatUnary, "relu(x)", "T2"},
-    {Builtin::Gelu, "gelu", 1, 1, false, false, false, Typing::FloatUnary, "gelu(x)", "T2"},
-    {Builtin::Softplus, "softplus", 1, 1, false, false, false, Typing::FloatUnary, "softplus(x)", "T2"},
-    {Builtin::Abs, "abs", 1, 1, false, false, false, Typing::Arithmetic, "abs(x)", "T2"},
-    {Builtin::Square, "square", 1, 1, false, false, false, Typing::Arithmetic, "square(x)", "T2"},
-    {Builtin::Pow, "pow", 2, 2, false, false, false, Typing::FloatBinary, "pow(x, y)", "T2"},
-    {Builtin::Maximum, "maximum", 2, 2, false, false, false, Typing::Arithmetic, "maximum(x, y)", "T2"},
-    {Builtin::Minimum, "minimum", 2, 2, false, false, false, Typing::Arithmetic, "minimum(x, y)", "T2"},
-    {Builtin::Clip, "clip", 3, 3, false, false, false, Typing::Arithmetic, "clip(x, lo, hi)", "T2"},
-    {Builtin::Select, "select", 3, 3, false, false, false, Typing::Select, "select(c, x, y)", "T2"},
-    {Builtin::Dropout, "dropout", 2, 2, false, false, false, Typing::Dropout, "dropout(x, p)", "G2"},
-    {Builtin::Detach, "detach", 1, 1, false, false, false, Typing::Same, "detach(x)", "G1"},
-    {Builtin::Sum, "sum", 1, 1, true, true, false, Typing::Reduction, "sum(x)", "L1"},
-    {Builtin::Mean, "mean", 1, 1, true, true, false, Typing::Reduction, "mean(x)", "L1"},
-    {Builtin::Max, "max", 1, 1, true, true, false, Typing::Reduction, "max(x)", "L1"},
-    {Builtin::Min, "min", 1, 1, true, true, false, Typing::Reduction, "min(x)", "L1"},
-    {Builtin::LogSumExp, "logsumexp", 1, 1, true, true, false, Typing::Reduction, "logsumexp(x)", "L1"},
-    {Builtin::ArgMax, "argmax", 1, 1, true, true, false, Typing::ArgMax, "argmax(x)", "L1"},
-    {Builtin::Any, "any", 1, 1, true, true, false, Typing::Logical, "any(x)", "L1"},
-    {Builtin::All, "all", 1, 1, true, true, false, Typing::Logical, "all(x)", "L1"},
-    {Builtin::Softmax, "softmax", 1, 1, true, true, false, Typing::Softmax, "softmax(x)", "L1"},
-    {Builtin::LogSoftmax, "log_softmax", 1, 1, true, false, false, Typing::Softmax, "log_softmax(x)", "T2"},
-    {Builtin::Map, "map", 0, 0, false, true, false, Typing::Binder, "map(x in xs) ..", "L1"},
-    {Builtin::Scan, "scan", 0, 0, false, true, true, Typing::Binder, "scan(x in xs, s = s0) ..", "L2"},
-    {Builtin::ScanBack, "scan_back", 0, 0, false, true, true, Typing::Binder, "scan_back(x in xs, s = s0) ..", "L2"},
-    {Builtin::Fold, "fold", 0, 0, false, true, true, Typing::Binder, "fold(x in xs, s = s0) ..", "L2"},
-    {Builtin::Split, "split", 1, 2, true, false, false, Typing::Split, "split(x, 3)", "T3"},
-    {Builtin::Transpose, "transpose", 1, 1, false, false, false, Typing::Transpose, "transpose(x)", "T2"},
-    {Builtin::Reshape, "reshape", 2, -1, false, false, false, Typing::Reshape, "reshape(x, m, n)", "T1"},
-    {Builtin::Zeros, "zeros", 1, -1, false, false, false, Typing::Filled, "zeros(m, n)", "T1"},
-    {Builtin::Ones, "ones", 1, -1, false, false, false, Typing::Filled, "ones(m, n)", "T1"},
-    {Builtin::Fill, "fill", 2, -1, false, false, false, Typing::Fill, "fill(v, m, n)", "T1"},
-    {Builtin::Iota, "iota", 1, 1, false, false, false, Typing::Iota, "iota(n)", "T1"},
-    {Builtin::Put, "put", 3, 3, false, false, false, Typing::Put, "put(x, i, v)", "T3"},
-    {Builtin::Slice, "slice", 3, 3, false, false, false, Typing::Slice, "slice(x, start, extent)", "T3"},
-    {Builtin::TopK, "topk", 2, 2, false, false, false, Typing::TopK, "topk(x, k)", "G1"},
-    {Builtin::Conv2d, "conv2d", 2, 2, false, false, false, Typing::Conv2d, "conv2d(x, K)", "T2"},
-    {Builtin::CrossEntropy, "cross_entropy", 2, 2, false, false, false, Typing::CrossEntropy, "cross_entropy(logits, label)", "E1"},
-    {Builtin::BinaryCrossEntropy, "binary_cross_entropy", 2, 2, false, false, false, Typing::FloatBinary, "binary_cross_entropy(logit, y)", "E1"},
-    {Builtin::Len, "len", 1, 1, false, false, false, Typing::Len, "len(xs)", "L1"},
-    {Builtin::Zip, "zip", 2, -1, false, false, false, Typing::Zip, "zip(xs, ys)", "L1"},
-    {Builtin::Reverse, "reverse", 1, 1, false, false, false, Typing::Reverse, "reverse(xs)", "L1"},
-    {Builtin::Nodes, "nodes", 1, 1, false, false, false, Typing::Nodes, "nodes(t)", "D3"},
-    {Builtin::Every, "every", 1, 1, false, false, false, Typing::Every, "every(down(t, x))", "C5"},
-    {Builtin::F32, "f32", 1, 1, false, false, false, Typing::Conversion, "f32(i)", "T4"},
-    {Builtin::Int, "int", 1, 1, false, false, false, Typing::Conversion, "int(x)", "T4"},
-    {Builtin::Bool, "bool", 1, 1, false, false, false, Typing::Conversion, "bool(x)", "T4"},
-    {Builtin::Index, "index", 1, 1, false, false, false, Typing::Conversion, "index[n](i)", "T4"},
-    {Builtin::Div, "div", 2, 2, false, false, false, Typing::Div, "div(a, b)", "T4"},
+#define DBC_BUILTIN(id, name, least, most, axis, binder, state, typing, usage, rule)                         \
+  {Builtin::id, name, least, most, axis, binder, state, Typing::typing, usage, rule},
+#include "frontend/check/Builtins.def"
+#undef DBC_BUILTIN
 };
-// clang-format on
 
 /// Names that users of other systems try, and what says the same here.
 const std::map<std::string_view, const char *> kIdioms = {

@@ -13,70 +13,9 @@ namespace dbc::frontend {
 
 enum class Builtin {
   None,
-  // elementwise
-  Exp,
-  Log,
-  Sqrt,
-  Abs,
-  Sin,
-  Cos,
-  Tanh,
-  Sigmoid,
-  Relu,
-  Gelu,
-  Softplus,
-  Square,
-  Pow,
-  Maximum,
-  Minimum,
-  Clip,
-  Select,
-  Dropout,
-  Detach,
-  // reductions: of a tensor's axes, of a list, and as binders
-  Sum,
-  Mean,
-  Max,
-  Min,
-  LogSumExp,
-  ArgMax,
-  Any,
-  All,
-  // of a tensor's axis, of a list, and as a binder
-  Softmax,
-  // binders only
-  Map,
-  Scan,
-  ScanBack,
-  Fold,
-  // tensors
-  LogSoftmax,
-  Split,
-  Transpose,
-  Reshape,
-  Zeros,
-  Ones,
-  Fill,
-  Iota,
-  Put,
-  Slice,
-  TopK,
-  Conv2d,
-  // losses
-  CrossEntropy,
-  BinaryCrossEntropy,
-  // lists
-  Len,
-  Zip,
-  Reverse,
-  Nodes,
-  Every,
-  // numbers
-  F32,
-  Int,
-  Bool,
-  Index,
-  Div
+#define DBC_BUILTIN(id, ...) id,
+#include "frontend/check/Builtins.def"
+#undef DBC_BUILTIN
 };
 
 /// How the type of a call is found (BuiltinTyper has one function for each, or hands it on).
