@@ -3,6 +3,8 @@
 // Reading the command line.
 #include "bench/Options.h"
 
+#include <dbc/session.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -84,7 +86,7 @@ std::string parse(const std::vector<std::string> &arguments, Options &options) {
     } else if (name == "--batch") {
       fine = read_number(value, 1 << 16, options.batch);
     } else if (name == "--threads") {
-      fine = read_number(value, 1024, options.threads);
+      fine = read_number(value, dbc::Session::kMostThreads, options.threads);
     } else if (name == "--seconds") {
       char *end = nullptr;
       options.seconds = std::strtod(value.c_str(), &end);

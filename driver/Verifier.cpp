@@ -145,6 +145,8 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     Drawn each;
     if (Status status = drawInput(info, entry, seed, number, wanted, drops, oracle, each); !status.ok())
       return refuse(status.message);
+    if (each.expected.status.code != Code::limit)
+      overLimit = -1;
     if (each.expected.status.ok() && !usable(each.expected)) {
       ++finding.redrawn;
       each.near = true;
@@ -167,12 +169,9 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
       if (++times == 1)
         first = message;
     }
-    const bool isOver = each.expected.status.code == Code::limit;
     if (each.expected.status.ok() || isLarge)
       keep(std::move(each));
-    if (!isOver || overLimit < 0) {
-      overLimit = -1;
-    } else if (++overLimit == kMostOverLimit) {
+    if (overLimit >= 0 && ++overLimit == kMostOverLimit) {
       if (!isLarge)
         break;
       overLimit = 0;

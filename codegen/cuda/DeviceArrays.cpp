@@ -11,9 +11,21 @@ using namespace mlir;
 namespace dbc::codegen {
 
 DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
-  NameScope members;
-  for (StringRef word : kNoArrays)
-    members.reserve(word);
+  buffers = program.buffers;
+  drops = program.drops;
+  for (kernel::FuncOp func : program.stages)
+    func.walk([&](Operation *op) { add(op, model, program); });
+  NameScope members = nameMembers(model, program);
+  if (kernel::RunOp run = program.run) {
+    graph = run.getGraph() && !program.stages.empty();
+    NameScope kernels;
+    for (auto [number, loop] : enumerate(kernel::persistentLoops(run->getParentOfType<kernel::ProgramOp>())))
+      add(loop, number, program, members, kernels);
+  }
+}
+
+/// What an operation of a stage reads and writes.
+void DeviceArrays::add(Operation *op, const ModelNames &model, const Program &program) {
   auto addArray = [&](StringRef symbol) {
     if (program.find<kernel::BufferOp>(symbol))
       return; // all of them are there
@@ -22,41 +34,43 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     if (!is_contained(list, symbol.str()))
       list.push_back(symbol.str());
   };
-  buffers = program.buffers;
-  drops = program.drops;
-  for (kernel::FuncOp func : program.stages)
-    func.walk([&](Operation *op) {
-      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-        if (!load.getIndexArray())
-          return addArray(load.getArray());
-        auto indexSet = program.find<kernel::IndexSetOp>(load.getArray());
-        for (const IndexArray &known : indexArrays)
-          if (known.indexSet == indexSet && known.name == *load.getIndexArray())
-            return;
-        indexArrays.push_back({indexSet, load.getIndexArray()->str(), ""});
-      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-        addArray(store.getArray());
-      } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
-        if (rows.getArray())
-          addArray(*rows.getArray());
-      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
-        auto matrix = program.find<kernel::WeightsOp>(product.getWeights());
-        if (!is_contained(weights, matrix))
-          weights.push_back(matrix);
-      } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
-        auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
-        if (!is_contained(weights, matrix))
-          weights.push_back(matrix);
-        blas = true;
-      } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
-        auto indexSet = program.find<kernel::IndexSetOp>(order.getIndexSet());
-        if (this->order(indexSet).empty())
-          orders.push_back({indexSet, "?"});
-      } else if (op->hasTrait<kernel::FailsInput>()) {
-        checks.push_back(op);
-      }
-    });
-  // Arrays are called as in the plan; the others make way for them.
+  auto addWeights = [&](StringRef symbol) {
+    auto matrix = program.find<kernel::WeightsOp>(symbol);
+    if (!is_contained(weights, matrix))
+      weights.push_back(matrix);
+  };
+  if (auto load = dyn_cast<kernel::LoadOp>(op)) {
+    if (!load.getIndexArray())
+      return addArray(load.getArray());
+    auto indexSet = program.find<kernel::IndexSetOp>(load.getArray());
+    for (const IndexArray &known : indexArrays)
+      if (known.indexSet == indexSet && known.name == *load.getIndexArray())
+        return;
+    indexArrays.push_back({indexSet, load.getIndexArray()->str(), ""});
+  } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
+    addArray(store.getArray());
+  } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
+    if (rows.getArray())
+      addArray(*rows.getArray());
+  } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+    addWeights(product.getWeights());
+  } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
+    addWeights(gemm.getWeights());
+    blas = true;
+  } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
+    auto indexSet = program.find<kernel::IndexSetOp>(order.getIndexSet());
+    if (this->order(indexSet).empty())
+      orders.push_back({indexSet, "?"});
+  } else if (op->hasTrait<kernel::FailsInput>()) {
+    checks.push_back(op);
+  }
+}
+
+/// Arrays are called as in the plan; the others make way for them.
+NameScope DeviceArrays::nameMembers(const ModelNames &model, const Program &program) {
+  NameScope members;
+  for (StringRef word : kNoArrays)
+    members.reserve(word);
   for (kernel::BufferOp buffer : buffers)
     members.reserve(model.array(program, buffer.getSymName()).member);
   for (auto *list : {&fields, &params})
@@ -68,8 +82,12 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     array.member = members.fresh(program.nameOf(array.indexSet) + "_" + array.name);
   for (auto &[indexSet, member] : orders)
     member = members.fresh(program.nameOf(indexSet) + "_order");
-  // Persistent kernels.
-  NameScope kernels;
+  return members;
+}
+
+/// The persistent loop of a number, if it has a stage.
+void DeviceArrays::add(kernel::TimeStepLoopInterface op, size_t number, const Program &program,
+                       NameScope &members, NameScope &kernels) {
   auto timeStepsOf = [&](kernel::IndexSetOp indexSet) {
     for (const auto &[known, member] : timeSteps)
       if (known == indexSet)
@@ -77,36 +95,29 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     timeSteps.push_back({indexSet, members.fresh(program.nameOf(indexSet) + "_time_steps")});
     return timeSteps.back().second;
   };
-  auto add = [&](kernel::TimeStepLoopInterface op, size_t number) {
-    const std::string name = (isa<kernel::LevelsOp>(op) ? "levels_" : "steps_") +
-                             program.nameOf(program.symbols.lookup(op.getCarrier()));
-    const std::optional<ArrayAttr> syncs = op.getSyncs();
-    Loop loop;
-    loop.op = op;
-    loop.number = number;
-    loop.name = kernels.fresh(name);
-    op->walk([&](kernel::CopyAsyncOp copy) {
-      auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
-      loop.resident.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
-    });
-    loop.syncsElements = syncs.has_value();
-    for (Attribute buffer : syncs ? syncs->getValue() : ArrayRef<Attribute>())
-      loop.synced.push_back(cast<FlatSymbolRefAttr>(buffer).getValue().str());
-    op->walk([&](kernel::LaunchOp launch) {
-      auto func = program.find<kernel::FuncOp>(launch.getFunc());
-      if (program.stageNumber(func) < 0)
-        return;
-      loop.stages.push_back(func);
-      loop.timeSteps.push_back(timeStepsOf(program.find<kernel::IndexSetOp>(*func.getIndexSet())));
-    });
-    if (!loop.stages.empty())
-      loops.push_back(std::move(loop));
-  };
-  if (kernel::RunOp run = program.run) {
-    graph = run.getGraph() && !program.stages.empty();
-    for (auto [number, loop] : enumerate(kernel::persistentLoops(run->getParentOfType<kernel::ProgramOp>())))
-      add(loop, number);
-  }
+  const std::string name = (isa<kernel::LevelsOp>(op) ? "levels_" : "steps_") +
+                           program.nameOf(program.symbols.lookup(op.getCarrier()));
+  const std::optional<ArrayAttr> syncs = op.getSyncs();
+  Loop loop;
+  loop.op = op;
+  loop.number = number;
+  loop.name = kernels.fresh(name);
+  op->walk([&](kernel::CopyAsyncOp copy) {
+    auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
+    loop.resident.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
+  });
+  loop.syncsElements = syncs.has_value();
+  for (Attribute buffer : syncs ? syncs->getValue() : ArrayRef<Attribute>())
+    loop.synced.push_back(cast<FlatSymbolRefAttr>(buffer).getValue().str());
+  op->walk([&](kernel::LaunchOp launch) {
+    auto func = program.find<kernel::FuncOp>(launch.getFunc());
+    if (program.stageNumber(func) < 0)
+      return;
+    loop.stages.push_back(func);
+    loop.timeSteps.push_back(timeStepsOf(program.find<kernel::IndexSetOp>(*func.getIndexSet())));
+  });
+  if (!loop.stages.empty())
+    loops.push_back(std::move(loop));
 }
 
 std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,

@@ -67,6 +67,12 @@ public:
   const std::string &indexArray(kernel::IndexSetOp indexSet, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
   std::string order(kernel::IndexSetOp indexSet) const;
+
+private:
+  void add(mlir::Operation *op, const ModelNames &model, const Program &program);
+  NameScope nameMembers(const ModelNames &model, const Program &program);
+  void add(kernel::TimeStepLoopInterface op, size_t number, const Program &program, NameScope &members,
+           NameScope &kernels);
 };
 
 /// The namespace of a program's kernels, and what launches one of a stage or a loop.

@@ -131,7 +131,7 @@ static void emitLauncher(KernelEmitter &emitter, const std::string &launcher, co
 /// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
 static void emitForGraph(const ModelNames &model, const Program &program, kernel::FuncOp stage,
                          KernelEmitter &emitter, Writer &out) {
-  assert(emitter.slices() == 1 && "sums of slices are no node: a run may want no gradients");
+  assert(emitter.slices() == 1 && "sums of slices are gradients, which are in no graph");
   std::string kernel = "node_of_" + program.nameOf(stage);
   out.line("namespace {");
   out.comment("The same in a graph: arrays and rows are those of the batch in hand.");

@@ -168,6 +168,7 @@ void KernelEmitter::emitFor(kernel::ForOp op) {
 
 /// Of all rows those of a slice, of their sums a tile.
 void KernelEmitter::emitRowsInOrder(kernel::BlocksOp op) {
+  assert(!loop() && "all blocks of a launch share the slices");
   NameScope inner(scope_), *outer = scope_;
   scope_ = &inner;
   work_ = scope_->fresh("work");
@@ -470,9 +471,8 @@ bool KernelEmitter::storesOneByOne(StringRef array) {
 std::string KernelEmitter::sumsOfSlice(StringRef array, const std::string &base) {
   const std::vector<SliceSums> all = sliceSums();
   const SliceSums &sums = *llvm::find_if(all, [&](const SliceSums &each) { return each.array == array; });
-  return call("dbc::cuda::sums_of",
-              {base, uses_(ofSlices()), std::to_string(sums.offset), std::to_string(numbersOfSlice()),
-               work_ + ".item()", slices_})
+  return call("dbc::cuda::sums_of", {base, uses_(ofSlices()), std::to_string(sums.offset),
+                                     std::to_string(numbersOfSlice()), work_ + ".item()", slices_})
       .text;
 }
 

@@ -370,8 +370,8 @@ static std::string describe(const passes::MovedProduct &product) {
 void printMoves(llvm::raw_ostream &out, ModuleOp batch) {
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
     out << product.location << ": "
-        << (product.params.empty() ? "a product" : "the product with `" + product.params + "`") << " is computed "
-        << describe(product) << "\n";
+        << (product.params.empty() ? "a product" : "the product with `" + product.params + "`")
+        << " is computed " << describe(product) << "\n";
 }
 
 /// What would mend that a product stays where it is; empty where it has moved.

@@ -213,6 +213,7 @@ void Walk::event(int32_t number) {
   }
 }
 
+/// One case for each kind of step, so that it is a long function.
 void Walk::step() {
   Frame &frame = frames_.back();
   const int32_t *p = code_ + frame.pc;

@@ -35,20 +35,35 @@ void Walk::load(int32_t r, int32_t table, int32_t row, int32_t column, int32_t a
 
 void Walk::integer(const int32_t *p) {
   const auto kind = static_cast<IntStep>(p[1]);
-  static constexpr const char *words[] = {"+", "-", "*", "div", "%"};
   const Value &a = value(p[2]), &b = value(p[3]);
   if (!a.known() || !b.known())
     return set(p[0], Value());
   const int64_t x = a.number, y = b.number;
   const bool divides = kind == IntStep::Div || kind == IntStep::Rem;
   if (divides && y == 0)
-    return fail(ErrorKind::zero_division, p[4], words[p[1]], x);
+    return fail(ErrorKind::zero_division, p[4], kind == IntStep::Div ? "div" : "%", x);
   const int64_t floor = divides ? x / y - (x % y != 0 && (x < 0) != (y < 0)) : 0;
-  const int64_t results[] = {x + y, x - y, x * y, floor, x - floor * y, std::max(x, y), std::min(x, y)};
-  const int64_t z = results[p[1]];
-  if (!fits(z))
-    return fail(ErrorKind::overflow, p[4], words[p[1]], x, y);
-  set(p[0], number(z));
+  const auto give = [&](int64_t z, const char *word) {
+    if (!fits(z))
+      return fail(ErrorKind::overflow, p[4], word, x, y);
+    set(p[0], number(z));
+  };
+  switch (kind) {
+  case IntStep::Add:
+    return give(x + y, "+");
+  case IntStep::Sub:
+    return give(x - y, "-");
+  case IntStep::Mul:
+    return give(x * y, "*");
+  case IntStep::Div:
+    return give(floor, "div");
+  case IntStep::Rem:
+    return give(x - floor * y, "%");
+  case IntStep::Max:
+    return set(p[0], number(std::max(x, y)));
+  case IntStep::Min:
+    return set(p[0], number(std::min(x, y)));
+  }
 }
 
 void Walk::logic(const int32_t *p) {

@@ -588,26 +588,30 @@ TEST(CudaShim, ScratchOfBlocksIsDisjoint) {
     EXPECT_EQ(memory[n], n % 24 > 0) << n;
 }
 
-__global__ void visit_group(PersistentLoop loop, BlockScratch scratch, int32_t *visits) {
+__global__ void visit_group(PersistentLoop loop, BlockScratch scratch, int32_t *visits, int32_t count) {
   const BlockGroup block_group(loop);
   if (threadIdx.x != 0)
     return;
-  atomicAdd(&visits[block_group.at(0) * block_group.count + block_group.number], 1);
+  const int32_t group = block_group.at(0);
+  if (block_group.count == count && block_group.number < count && group < loop.block_groups)
+    atomicAdd(&visits[group * count + block_group.number], 1);
   ++*block_scratch<unsigned char>(scratch, 0);
 }
 
-// Each block of a persistent kernel is one of a group, with memory of its own.
+// Each block of a persistent kernel is one of a group, and each group has as many; each has memory of its
+// own.
 TEST(CudaShim, BlockGroupsShareTheBlocks) {
   for (int32_t groups : {1, 2, 3, 5}) {
     std::vector<int32_t> visits(16, 0);
     std::vector<unsigned char> memory(16, 0);
     const PersistentLoop loop = {0, 1, 15, groups, false};
-    launch_cooperative(visit_group, loop, 0, nullptr, loop, BlockScratch{memory.data(), 1}, visits.data());
+    const int32_t count = std::max(1, blocks_per_group(visit_group, loop, 0));
+    launch_cooperative(visit_group, loop, 0, nullptr, loop, BlockScratch{memory.data(), 1}, visits.data(),
+                       count);
     ASSERT_TRUE(wait().ok());
-    const int32_t blocks = std::max(1, blocks_per_group(visit_group, loop, 0)) * groups;
     for (int32_t n = 0; n < 16; ++n) {
-      EXPECT_EQ(visits[n], n < blocks) << groups << " groups";
-      EXPECT_EQ(memory[n], n < blocks) << groups << " groups";
+      EXPECT_EQ(visits[n], n < count * groups) << groups << " groups";
+      EXPECT_EQ(memory[n], n < count * groups) << groups << " groups";
     }
   }
 }

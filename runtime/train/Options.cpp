@@ -7,6 +7,7 @@
 #include "Digits.h"
 #include "Json.h"
 
+#include <dbc/session.h>
 #include <dbc/train/options.h>
 
 #include <algorithm>
@@ -233,7 +234,7 @@ Status check(const TrainOptions &o) {
   };
   for (const Range &range :
        {Range{"--batch", o.batch, 1, most}, Range{"--epochs", o.epochs, 1, most},
-        Range{"--threads", o.threads, 1, 1024}, Range{"--every", o.every_epochs, 1, most},
+        Range{"--threads", o.threads, 1, Session::kMostThreads}, Range{"--every", o.every_epochs, 1, most},
         Range{"--warmup", o.rate.warm_up, 0, most}, Range{"--patience", o.patience, 0, most},
         Range{"--checkpoint-every", o.checkpoint_every, 0, most}})
     if (range.value < range.least || range.value > range.most)

@@ -125,5 +125,112 @@ module @m {
         kernel.yield
       }
     }
+
+    // Of several tiles the first one adds up the bias, once.
+    // CHECK-LABEL: kernel.func stage @stage.tiles
+    // CHECK: kernel.outer {{.*}} into @W bias @b
+    // CHECK-NOT: kernel.store
+    kernel.func stage @stage.tiles(%begin: i32, %end: i32, %tile_begin: i32, %tile_end: i32) over @input attributes {sums, tiles = 4 : i64} {
+      %zero = arith.constant 0 : i32
+      %four = arith.constant 4 : i32
+      kernel.blocks %begin to %end by 512 {
+      ^bb0(%first: i32, %count: i32):
+        %a = kernel.rows @x from %first at 0
+        %d = kernel.rows @y from %first at 0
+        kernel.outer %count of 512 rows %a height 4 by %d outputs 20 into @W tiles(%tile_begin, %tile_end)
+        %is_first = arith.cmpi eq, %tile_begin, %zero : i32
+        kernel.if %is_first {
+          kernel.for %zero to %count {
+          ^bb0(%i: i32):
+            %row = arith.addi %first, %i : i32
+            kernel.for vector %zero to %four {
+            ^bb0(%j: i32):
+              %own = kernel.load @x[%row, %j] : f32
+              %before = kernel.load @b[%zero, %j] : f32
+              %sum = arith.addf %before, %own : f32
+              kernel.store %sum, @b[%zero, %j] : f32
+              kernel.yield
+            }
+            kernel.yield
+          }
+          kernel.yield
+        } else {
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+
+    // What all tiles but the first one do is no bias.
+    // CHECK-LABEL: kernel.func stage @stage.others
+    // CHECK: kernel.outer
+    // CHECK-NOT: bias
+    // CHECK: kernel.store %{{.*}}, @b
+    kernel.func stage @stage.others(%begin: i32, %end: i32, %tile_begin: i32, %tile_end: i32) over @input attributes {sums, tiles = 4 : i64} {
+      %zero = arith.constant 0 : i32
+      %four = arith.constant 4 : i32
+      kernel.blocks %begin to %end by 512 {
+      ^bb0(%first: i32, %count: i32):
+        %a = kernel.rows @x from %first at 0
+        %d = kernel.rows @y from %first at 0
+        kernel.outer %count of 512 rows %a height 4 by %d outputs 20 into @W tiles(%tile_begin, %tile_end)
+        %is_first = arith.cmpi eq, %tile_begin, %zero : i32
+        kernel.if %is_first {
+          kernel.yield
+        } else {
+          kernel.for %zero to %count {
+          ^bb0(%i: i32):
+            %row = arith.addi %first, %i : i32
+            kernel.for vector %zero to %four {
+            ^bb0(%j: i32):
+              %own = kernel.load @x[%row, %j] : f32
+              %before = kernel.load @b[%zero, %j] : f32
+              %sum = arith.addf %before, %own : f32
+              kernel.store %sum, @b[%zero, %j] : f32
+              kernel.yield
+            }
+            kernel.yield
+          }
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+
+    // Nor is what those do whose number is another.
+    // CHECK-LABEL: kernel.func stage @stage.unlike
+    // CHECK: kernel.outer
+    // CHECK-NOT: bias
+    // CHECK: kernel.store %{{.*}}, @b
+    kernel.func stage @stage.unlike(%begin: i32, %end: i32, %tile_begin: i32, %tile_end: i32) over @input attributes {sums, tiles = 4 : i64} {
+      %zero = arith.constant 0 : i32
+      %four = arith.constant 4 : i32
+      kernel.blocks %begin to %end by 512 {
+      ^bb0(%first: i32, %count: i32):
+        %a = kernel.rows @x from %first at 0
+        %d = kernel.rows @y from %first at 0
+        kernel.outer %count of 512 rows %a height 4 by %d outputs 20 into @W tiles(%tile_begin, %tile_end)
+        %is_first = arith.cmpi ne, %tile_begin, %zero : i32
+        kernel.if %is_first {
+          kernel.for %zero to %count {
+          ^bb0(%i: i32):
+            %row = arith.addi %first, %i : i32
+            kernel.for vector %zero to %four {
+            ^bb0(%j: i32):
+              %own = kernel.load @x[%row, %j] : f32
+              %before = kernel.load @b[%zero, %j] : f32
+              %sum = arith.addf %before, %own : f32
+              kernel.store %sum, @b[%zero, %j] : f32
+              kernel.yield
+            }
+            kernel.yield
+          }
+          kernel.yield
+        } else {
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
   }
 }

@@ -118,8 +118,8 @@ void dbc_batch_list_bools(dbc_batch *batch, int32_t table, int32_t row, int32_t 
                           size_t count);
 void dbc_batch_list_f32s(dbc_batch *batch, int32_t table, int32_t row, int32_t column, const float *values,
                          size_t count);
-/// Lists of lists, as they are read: open once for each level, push the elements into the innermost, one by one,
-/// and close what was opened. `count` numbers are those of ONE element: 1 where elements are numbers.
+/// Lists of lists, as they are read: open once for each level, push the elements into the innermost, one by
+/// one, and close what was opened. `count` numbers are those of ONE element: 1 where elements are numbers.
 void dbc_batch_open_list(dbc_batch *batch, int32_t table, int32_t row, int32_t column);
 void dbc_batch_push_ints(dbc_batch *batch, const int32_t *values, size_t count);
 void dbc_batch_push_bools(dbc_batch *batch, const uint8_t *values, size_t count);
@@ -145,7 +145,7 @@ void dbc_batch_borrow_f32s(dbc_batch *batch, int32_t table, int32_t column, cons
 //===-- Sessions: one thread's runs and results
 //-------------------------------------------------------------------------===//
 
-/// `threads` workers, the caller being one.
+/// `threads` workers, the caller being one: 1 to 1024, else runs fail with DBC_BAD_CALL.
 dbc_session *dbc_session_new(const dbc_model *model, int32_t threads);
 void dbc_session_free(dbc_session *session);
 /// Runs an entry or loss. The status tells of the run as a whole; for single inputs ask dbc_session_status.

@@ -42,7 +42,7 @@ struct Blocks {
   DBC_DEVICE static void meet_in_warp() {}
 };
 
-/// All blocks of a launch.
+/// All blocks of a launch that is not launch_cooperative()'s, which has a row for each block group.
 struct Grid : Blocks {
   DBC_DEVICE Grid() : Blocks{static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)} {}
 };

@@ -238,7 +238,8 @@ __device__ __forceinline__ void multiply_k_tile(float (&sums)[kNTiles][4], const
     low[n] = x[n] - high[n];
   }
   const float *quads = weights + threadIdx.x % kWarp * 4;
-  // N tiles at once, so that no sum waits for itself. Five in two parts take more registers than all of them.
+  // N tiles at once, so that no sum waits for itself. Up to five, the gates of a cell, are multiplied all at
+  // once: five in two parts took more registers.
   constexpr int32_t kInterleaved = kNTiles <= 5 ? kNTiles : 3;
   DBC_UNROLL
   for (int32_t first = 0; first < kNTiles; first += kInterleaved)
