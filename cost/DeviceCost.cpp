@@ -96,9 +96,9 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
 
 /// Whether a launch of its own has so many rows that it has large-M tiles.
 static bool isLargeM(const KernelShape &kernel, int64_t rows) {
+  const auto shares = static_cast<int32_t>(up(kernel.tiles, kernel.largeMTiles));
   return kernel.largeM > 0 &&
-         cuda::blocks_of(0, static_cast<int32_t>(rows), static_cast<int32_t>(kernel.largeM),
-                         static_cast<int32_t>(up(kernel.tiles, kernel.largeMTiles))) >= cuda::kLargeMBlocks;
+         cuda::filled_large_m_blocks(0, static_cast<int32_t>(rows), shares) >= cuda::kLargeMBlocks;
 }
 
 double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop,

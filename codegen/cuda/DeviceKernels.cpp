@@ -99,14 +99,15 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
     return emitLaunchOfSums(emitter, launch, kernel, begin, end, parameters.front(), out);
   if (!emitter.hasLargeM())
     return out.line(launch(kernel, blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
-  out.line("const int32_t large_m_blocks = " + blocksOf(emitter.largeMRows(), emitter.largeMShares()) + ";");
   const std::string largeMKernel = kernel + "<" + std::to_string(emitter.largeMRows()) + ">";
-  std::string condition = "large_m_blocks >= large_m_from";
+  std::string condition = "dbc::cuda::filled_large_m_blocks(" +
+                          commas({begin, end, std::to_string(emitter.largeMShares())}) + ") >= large_m_from";
   if (emitter.largeMSharedBytes() > kernel::kSharedOfAll)
     condition += " && dbc::cuda::give_shared(" +
                  commas({largeMKernel, std::to_string(emitter.largeMSharedBytes())}) + ")";
   out.line("if (" + condition + ")");
-  out.line("  return " + launch(largeMKernel, "large_m_blocks", emitter.largeMSharedBytes()));
+  out.line("  return " + launch(largeMKernel, blocksOf(emitter.largeMRows(), emitter.largeMShares()),
+                                emitter.largeMSharedBytes()));
   out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">",
                   blocksOf(emitter.rows(), emitter.tiles()), emitter.sharedBytes()));
 }

@@ -11,8 +11,8 @@ namespace {
 
 using namespace core_models;
 
-// Time steps without rows, as a tree's first level where leaves are another stage, end no prefix of those that
-// fill large-M tiles; one with a few rows does.
+// Time steps without rows, as a tree's first level where leaves are another stage, end no prefix of those
+// that fill large-M tiles; one with a few rows does.
 TEST(CudaLoops, LargeMPrefix) {
   using Rows = dbc::cuda::TimeStepRows;
   constexpr Rows kNone = Rows::None, kFew = Rows::Few, kLarge = Rows::LargeM;
@@ -25,6 +25,20 @@ TEST(CudaLoops, LargeMPrefix) {
   EXPECT_EQ(prefix({kLarge, kLarge, kFew, kLarge}), 2);
   EXPECT_EQ(prefix({kNone, kLarge, kNone, kLarge, kNone, kFew}), 4);
   EXPECT_EQ(prefix({kNone, kLarge, kLarge}), 3);
+}
+
+// Few rows of a wide matrix have as many blocks as many rows of a narrow one, but fill no more of them than
+// there are numbers to compute.
+TEST(CudaLoops, FilledLargeMBlocks) {
+  using dbc::cuda::filled_large_m_blocks;
+  EXPECT_EQ(dbc::cuda::blocks_of(7, 8, dbc::cuda::kLargeMRows, 64), 64);
+  EXPECT_EQ(filled_large_m_blocks(7, 8, 64), 1);
+  EXPECT_EQ(filled_large_m_blocks(0, 128, 64), 64);
+  EXPECT_EQ(filled_large_m_blocks(0, 8192, 1), 64);
+  EXPECT_EQ(filled_large_m_blocks(0, 8191, 1), 64);
+  EXPECT_EQ(filled_large_m_blocks(0, 8064, 1), 63);
+  EXPECT_EQ(filled_large_m_blocks(0, 0, 5), 0);
+  EXPECT_EQ(filled_large_m_blocks(0, INT32_MAX, 1000), 1 << 20);
 }
 
 /// A plan that also distributes the nodes of all inputs, as one time step.

@@ -178,12 +178,12 @@ TEST(DeviceCost, LargeMBlocksAreResidentInTheirOwnWay) {
   kernel.largeM = 128;
   kernel.shared = 1000;
   kernel.largeMResidentBlocks = 2;
-  const double before = workOf(device, kernel, 8);
+  const double before = workOf(device, kernel, 128);
   kernel.largeMResidentBlocks = 1;
-  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 128), before + 8 * device.tile_us);
   kernel.largeMResidentBlocks = 2;
   kernel.largeMShared = 600;
-  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 128), before + 8 * device.tile_us);
 }
 
 // A chain is waited for by all that is resident at once, and again by what comes after.
@@ -297,23 +297,25 @@ TEST(DeviceCost, AMeanOfBatches) {
 TEST(DeviceCost, LargeTimeStepsOfALoopAreLaunches) {
   KernelShape level = product("tf32");
   level.tiles = 32;
-  level.largeM = 128; // two of its blocks of rows are enough
+  level.largeM = 128; // two of its blocks of rows are enough, if they are full
   level.loop = 0;
   ProgramShape program{"entry", {level}, false, true};
   const DeviceConstants device = roundNumbers();
-  const Prediction largeM = predict(device, program, {{200, 300}}),
-                   found = predict(device, program, {{200, 300, 5, 200}});
+  const Prediction largeM = predict(device, program, {{256, 300}}),
+                   found = predict(device, program, {{256, 300, 5, 256}});
   EXPECT_EQ(largeM.launches, (std::array<int64_t, 3>{2, 1, 2}));
   EXPECT_DOUBLE_EQ(on(largeM, DevicePath::Loops), on(largeM, DevicePath::Levels));
   EXPECT_EQ(found.launches, (std::array<int64_t, 3>{4, 1, 3}));
-  const Prediction rest = predict(device, program, {{5, 200}});
+  const Prediction rest = predict(device, program, {{5, 256}});
   EXPECT_EQ(rest.launches, (std::array<int64_t, 3>{2, 1, 1}));
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops),
                    on(largeM, DevicePath::Loops) + on(rest, DevicePath::Loops) - device.start_us);
   // A tree's first level has its leaves alone, which may be another stage.
-  const Prediction behind = predict(device, program, {{0, 200, 0, 300, 5, 200}});
+  const Prediction behind = predict(device, program, {{0, 256, 0, 300, 5, 256}});
   EXPECT_EQ(behind.launches, (std::array<int64_t, 3>{4, 1, 3}));
-  EXPECT_EQ(predict(device, program, {{0, 5, 200}}).launches, (std::array<int64_t, 3>{2, 1, 1}));
+  EXPECT_EQ(predict(device, program, {{0, 5, 256}}).launches, (std::array<int64_t, 3>{2, 1, 1}));
+  // Fewer rows of as many blocks do not fill them.
+  EXPECT_EQ(predict(device, program, {{200, 300}}).launches, (std::array<int64_t, 3>{2, 1, 1}));
 }
 
 // More rows never take less in narrow tiles, whatever the device and the kernel.

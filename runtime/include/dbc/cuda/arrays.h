@@ -32,9 +32,15 @@ constexpr int32_t kMostArguments = 32000;
 /// Rows of a product with one accumulator an output that share each load of a weight.
 constexpr int32_t kRowsAtOnce = 4;
 
-/// Rows of a block of threads in large-M tiles, and how many such blocks a launch must have to be worth it:
-/// half as many as an H100 computes at once. Where that is best has not been measured.
+/// Rows of a block of threads in large-M tiles, and how many such blocks the rows of a launch must fill to be
+/// worth it: half as many as an H100 computes at once (bench/README.md has what 32 and 128 take).
 constexpr int32_t kLargeMRows = 128, kLargeMBlocks = 64;
+/// How many rows begin .. end - 1 fill, where so many blocks share the tiles of a row. (Of a wide matrix few
+/// rows have many blocks, but each with little to do.)
+inline int32_t filled_large_m_blocks(int32_t begin, int32_t end, int32_t shares) {
+  const int64_t rows = int64_t(end) - begin;
+  return static_cast<int32_t>(std::min<int64_t>((rows * shares + kLargeMRows - 1) / kLargeMRows, 1 << 20));
+}
 
 /// What a time step of a loop has to do: nothing, fewer rows than fill large-M tiles, or as many.
 enum class TimeStepRows { None, Few, LargeM };

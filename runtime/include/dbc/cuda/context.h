@@ -94,7 +94,7 @@ Range elements(const ColumnView &view, Range rows, int32_t levels = kMaxListDept
 /// A stage of an entry on a device: a function that launches its kernel for rows begin .. end - 1.
 template <class Arrays> struct DeviceStage {
   const char *name;
-  /// In large-M tiles if that makes at least so many blocks of threads.
+  /// In large-M tiles if its rows fill at least so many blocks of threads.
   void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, int32_t large_m_from, void *stream);
   int64_t read, written, gathers,
       operations; ///< for one row: bytes, bytes, rows read through an index, of products
@@ -170,7 +170,7 @@ public:
   /// block for each tile of a stage. One where nodes that are alike share an instance, or rows of a level are
   /// not in the order of inputs.
   void distribute_to(int32_t block_groups) { block_groups_ = block_groups; }
-  /// Launches of stages have large-M tiles where these make at least so many blocks of threads; 0:
+  /// Launches of stages have large-M tiles where their rows fill at least so many blocks of threads; 0:
   /// kLargeMBlocks.
   void use_large_m_from(int32_t blocks) { large_m_from_ = blocks > 0 ? blocks : kLargeMBlocks; }
   /// Whether results of runs from now on stay on the device, instead of being copied to the host: not by
@@ -416,7 +416,7 @@ private:
       if (end <= begin)
         continue;
       const bool is_large_m = loop[n].large_m_tiles > 0 &&
-                              blocks_of(begin, end, kLargeMRows, loop[n].large_m_tiles) >= large_m_from_;
+                              filled_large_m_blocks(begin, end, loop[n].large_m_tiles) >= large_m_from_;
       most = std::max(most, is_large_m ? TimeStepRows::LargeM : TimeStepRows::Few);
     }
     return most;

@@ -24,7 +24,7 @@ struct Node {
 struct GraphSource {
   const void *stages, *arrays;
   size_t bytes;         ///< of the arrays' addresses
-  int32_t large_m_from; ///< stages have large-M tiles where these make at least so many blocks of threads
+  int32_t large_m_from; ///< stages have large-M tiles where rows fill at least so many blocks of threads
   /// Launches a stage that will find these addresses, and the rows rows[0] .. rows[1] - 1, in the device's
   /// memory; with blocks of threads for `expected` rows. What it finds wrong is of launch number `launch`.
   void (*record)(const void *stages, int32_t stage, const void *arrays, const int32_t *rows, int32_t launch,
