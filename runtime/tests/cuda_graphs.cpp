@@ -107,6 +107,7 @@ const dbc::cuda::DeviceStage<ClimbArrays> climb_stages[] = {stage_of<take>("take
 class ClimbPlan : public dbc::EntryPlan {
 public:
   static std::vector<int32_t> widths; ///< rows of each level; for a batch of inputs one of them at least
+  static int32_t large_m_tiles;       ///< of climbing, see StageOfLoop
 
   void schedule(dbc::Run &run) override {
     time_steps_ = {0};
@@ -140,7 +141,8 @@ public:
     });
     device.collect(run);
     device.launch(run, arrays_, climb_stages, 0, 0, time_steps_[1]);
-    const dbc::cuda::StageOfLoop loop[] = {{1, time_steps_.data() + 1, block_groups_.bounds(0), 8, 1, 0}};
+    const dbc::cuda::StageOfLoop loop[] = {
+        {1, time_steps_.data() + 1, block_groups_.bounds(0), 8, 1, large_m_tiles}};
     const int32_t prefix = device.launched_prefix(loop, levels - 1);
     for (int32_t level = 1; level <= prefix; ++level)
       device.launch(run, arrays_, climb_stages, 1, time_steps_[level], time_steps_[level + 1]);
@@ -183,6 +185,7 @@ private:
   int64_t sub_batch_ = 0;
 };
 std::vector<int32_t> ClimbPlan::widths;
+int32_t ClimbPlan::large_m_tiles = 0;
 int32_t (*ClimbPlan::owner_of)(int32_t, int32_t) = ClimbPlan::first_input;
 
 const dbc::ModelCode &climbing_code() {
@@ -202,6 +205,7 @@ protected:
     blocks_in_graphs.clear();
     loops.clear();
     ClimbPlan::owner_of = ClimbPlan::first_input;
+    ClimbPlan::large_m_tiles = 0;
     ASSERT_TRUE(dbc::cuda::Model::make(climbing_, 0, &on_).ok());
     context_ = std::make_unique<Context>(on_);
     session_.compute_on(context_.get());
@@ -322,6 +326,23 @@ TEST_F(CudaGraphs, LargeMTiles) {
   EXPECT_EQ(large_m_in_graphs, 7);
   EXPECT_EQ(context_->graphs().made(), 2);
   EXPECT_EQ(context_->graphs().count(), 1u);
+}
+
+// Levels that fill large-M tiles are launches of their own before the persistent kernel has the others.
+TEST_F(CudaGraphs, WideLevelsAreLaunchedByThemselves) {
+  ClimbPlan::large_m_tiles = 1;
+  context_->choose_path(Path::Persistent);
+  context_->use_large_m_from(2);
+  EXPECT_TRUE(climbs(5, {300, 200, 150, 3, 130, 2}));
+  EXPECT_EQ(context_->launches(), 5); // take, two levels, all others, give
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].first, 2);
+  EXPECT_EQ(loops[0].time_steps, 5);
+  EXPECT_TRUE(climbs(5, {300, 200, 150}));
+  EXPECT_EQ(context_->launches(), 4);
+  context_->use_large_m_from(3);
+  EXPECT_TRUE(climbs(5, {300, 200, 150}));
+  EXPECT_EQ(context_->launches(), 3);
 }
 
 // A stream that is lent may be one of which no graph can be made: launches are written down on another one,
