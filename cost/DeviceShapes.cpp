@@ -80,6 +80,7 @@ static constexpr bool plansLargeMAsTheRuntimeDoes() {
   return true;
 }
 static_assert(plansLargeMAsTheRuntimeDoes());
+static_assert(kernel::kSliceRows == cuda::kSliceRows);
 static_assert(kernel::kSumTile == cuda::kSumTile && kernel::kSumTileScratch == cuda::kSumTileScratch);
 
 /// Of a product with a matrix.

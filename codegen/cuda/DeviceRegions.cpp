@@ -25,11 +25,16 @@ void DeviceRegions::findScratch() {
     if (bytes == 0)
       continue;
     scratch_ = std::max(scratch_, bytes);
-    const StageBlocks blocks = stageBlocks(stage);
+    StageBlocks blocks = stageBlocks(stage);
+    int64_t most = kScratchBlocks;
+    if (const int64_t slices = stage.getSlices().value_or(1); slices > 1) { // a block has one of a tile
+      blocks.rows = kernel::kSliceRows;
+      most = std::min(most, slices * blocks.tiles);
+    }
     const bool isBound =
         bool(program_.distinctInRun(program_.find<kernel::IndexSetOp>(*stage.getIndexSet())));
     scratchBlocks_.push_back({isBound ? "lookup_blocks" : "blocks", stage.getIndexSet()->str(), 0, -1,
-                              blocks.rows, blocks.tiles, kScratchBlocks});
+                              blocks.rows, blocks.tiles, most});
   }
   for (MemoryPlan::Term &blocks : scratchBlocks_)
     blocks.bytes = scratch_;
