@@ -65,6 +65,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     if (options.realBytes == 4)
       pm.addPass(createKernelTensorCores({options.tf32}));
     pm.addPass(createKernelSplitSums());
+    pm.addPass(createKernelForwardRows());
     pm.addPass(createKernelMapLanes());
     pm.addPass(createKernelMapThreads({options.realBytes}));
     pm.addPass(createKernelPersist());

@@ -326,19 +326,21 @@ void FunctionEmitter::planAliases() {
       return arrayType(array, pointer) + name + " = " + arraySource(symbol) + ";";
     });
   };
+  auto addIndexArray = [&](StringRef symbol, const std::string &array) {
+    auto indexSet = program_.find<kernel::IndexSetOp>(symbol);
+    add(symbol.str() + " " + array,
+        {StringRef(array).ends_with("_of") ? array : array + "_of", program_.nameOf(indexSet) + "_" + array},
+        [&](const std::string &name) {
+          return "const int32_t *" + name + " = " + indexArraySource(indexSet, array) + ";";
+        });
+  };
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (dead_.contains(op))
       return;
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
       if (!load.getIndexArray())
         return addArray(load.getArray());
-      auto indexSet = program_.find<kernel::IndexSetOp>(load.getArray());
-      std::string array = load.getIndexArray()->str(), member = program_.nameOf(indexSet);
-      add(load.getArray().str() + " " + array,
-          {StringRef(array).ends_with("_of") ? array : array + "_of", member + "_" + array},
-          [&](const std::string &name) {
-            return "const int32_t *" + name + " = " + indexArraySource(indexSet, array) + ";";
-          });
+      addIndexArray(load.getArray(), load.getIndexArray()->str());
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
       addArray(store.getArray());
     } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
@@ -348,6 +350,8 @@ void FunctionEmitter::planAliases() {
     } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
       if (rows.getArray())
         addArray(*rows.getArray());
+      if (rows.getIndexSet())
+        addIndexArray(*rows.getIndexSet(), rows.getIndexArray()->str());
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       auto weights = program_.find<kernel::WeightsOp>(product.getWeights());
       std::string member = program_.nameOf(weights);

@@ -39,19 +39,24 @@ void DeviceArrays::add(Operation *op, const ModelNames &model, const Program &pr
     if (!is_contained(weights, matrix))
       weights.push_back(matrix);
   };
+  auto addIndexArray = [&](StringRef symbol, StringRef name) {
+    auto indexSet = program.find<kernel::IndexSetOp>(symbol);
+    for (const IndexArray &known : indexArrays)
+      if (known.indexSet == indexSet && known.name == name)
+        return;
+    indexArrays.push_back({indexSet, name.str(), ""});
+  };
   if (auto load = dyn_cast<kernel::LoadOp>(op)) {
     if (!load.getIndexArray())
       return addArray(load.getArray());
-    auto indexSet = program.find<kernel::IndexSetOp>(load.getArray());
-    for (const IndexArray &known : indexArrays)
-      if (known.indexSet == indexSet && known.name == *load.getIndexArray())
-        return;
-    indexArrays.push_back({indexSet, load.getIndexArray()->str(), ""});
+    addIndexArray(load.getArray(), *load.getIndexArray());
   } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
     addArray(store.getArray());
   } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
     if (rows.getArray())
       addArray(*rows.getArray());
+    if (rows.getIndexSet())
+      addIndexArray(*rows.getIndexSet(), *rows.getIndexArray());
   } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
     addWeights(product.getWeights());
   } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {

@@ -382,6 +382,8 @@ std::string KernelEmitter::segment(Value value, int64_t length, bool onTensorCor
     base = arrayName(*op.getArray());
     if (op.getVia())
       via = use(op.getVia()).text;
+    else if (op.getIndexSet())
+      via = plus(indexArrayName(*op.getIndexSet(), *op.getIndexArray()), use(op.getFrom()).text);
     else if (op.getFrom())
       base = plus(base, "int64_t(" + use(op.getFrom()).text + ")" +
                             (stride == 1 ? "" : " * " + std::to_string(stride)));

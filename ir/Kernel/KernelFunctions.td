@@ -197,14 +197,22 @@ def Kernel_RowsOp : Kernel_UserOp<"rows", [Pure, AttrSizedOperandSegments]> {
   let summary = "Where the rows of a product's operand lie";
   let description = [{
     Row i of the block is row `via`[i] of `array` (a buffer, field, argument or parameter of f32), or row `from` + i where
-    there is no `via`; or row i of the local. It starts at element `offset` of that row. With `copy` the rows of an operand are
+    there is no `via`, or the row that an index array names at row `from` + i of its index set (`through`, set by
+    kernel-forward-rows); or row i of the local. It starts at element `offset` of that row. With `copy` the rows of an operand are
     first copied there, as numbers of the function's type: an input's are float where arithmetic is double.
   }];
   let arguments = (ins OptionalAttr<FlatSymbolRefAttr>:$array, Optional<Kernel_Local>:$via, Optional<I32>:$from,
                        Optional<Kernel_Local>:$local, Optional<Kernel_Local>:$copy,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$offset, OptionalAttr<FlatSymbolRefAttr>:$index_set,
+                       OptionalAttr<StrAttr>:$index_array);
   let results = (outs Kernel_Rows:$result);
-  let assemblyFormat = "($array^)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? (`copy` $copy^ `:` type($copy))? `at` $offset attr-dict";
+  let assemblyFormat = "($array^)? (`through` $index_set^ $index_array)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? (`copy` $copy^ `:` type($copy))? `at` $offset attr-dict";
+  // Not through an index array.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::FlatSymbolRefAttr":$array, "::mlir::Value":$via,
+                                 "::mlir::Value":$from, "::mlir::Value":$local, "::mlir::Value":$copy, "int64_t":$offset), [{
+    build($_builder, $_state, result, array, via, from, local, copy, $_builder.getI64IntegerAttr(offset),
+          /*index_set=*/::mlir::FlatSymbolRefAttr(), /*index_array=*/::mlir::StringAttr());
+  }]>];
   let extraClassDeclaration = [{
     /// Whether a product writes there.
     bool isWritten();

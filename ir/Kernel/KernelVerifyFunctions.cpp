@@ -152,6 +152,8 @@ LogicalResult RowsOp::verify() {
   const bool ofLocal = !getArray() && !getVia() && !getFrom() && getLocal();
   if (!ofArray && !ofLocal)
     return emitOpError("is neither of an array, via a local or from a row on, nor of a local");
+  if (bool(getIndexSet()) != bool(getIndexArray()) || (getIndexSet() && !getFrom()))
+    return emitOpError("goes through an index array without all that says where it begins");
   if (getVia() && !areNumbers(getVia()))
     return emitOpError("goes via ") << getVia().getType() << ", which is no row number for each row";
   for (Value local : {getLocal(), getCopy()})
@@ -172,6 +174,11 @@ bool RowsOp::isWritten() {
 LogicalResult RowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getArray())
     return success();
+  if (getIndexSet()) {
+    auto indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
+    if (failed(indexSet) || failed(verifyIndexArray(*this, *indexSet, *getIndexArray())))
+      return failure();
+  }
   auto array = arrayOf(*this, getArrayAttr(), symbols);
   if (succeeded(array) && !dyn::scalar(rowType(*array)).isF32())
     return emitOpError("is not of f32");

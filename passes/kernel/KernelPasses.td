@@ -106,6 +106,23 @@ def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelForwardRows : Pass<"kernel-forward-rows", "::mlir::ModuleOp"> {
+  let summary = "Find the rows of operands in index arrays, not in a copy of their numbers";
+  let description = [{
+    For a GPU, whose threads read a number as soon from the index array as from the memory that a block shares: the copy costs
+    a wait of all threads.
+    ```mlir
+    %rows = kernel.local
+    kernel.for %zero to %count { ^bb0(%i): %r = kernel.load @set "left"[%first + %i]  kernel.write %r, %rows[%i] }
+    %x = kernel.rows @h via %rows
+    ==>
+    %x = kernel.rows @h through @set "left" from %first
+    ```
+    Afterwards no local is left that is such a copy and nothing else, for all rows of a block of rows.
+  }];
+  let statistics = [Statistic<"forwardedRows", "forwarded-rows", "Copies of row numbers that are gone">];
+}
+
 def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
   let summary = "Map the loops of stages to the threads of a GPU's blocks";
   let description = [{

@@ -828,6 +828,13 @@ kernel.write %c, %x[%c] : i32, <8xf32>
 
 // -----
 
+// An index array names rows for those from one on.
+%x = kernel.local : !kernel.local<8xi32>
+// expected-error @+1 {{'kernel.rows' op goes through an index array without all that says where it begins}}
+%r = kernel.rows @x through @set "left" via %x : !kernel.local<8xi32> at 0
+
+// -----
+
 // Products are those of real numbers.
 %x = kernel.local : !kernel.local<8xi32>
 // expected-error @+1 {{'kernel.rows' op is not of f32}}
