@@ -197,8 +197,9 @@ StageBlocks stageBlocks(kernel::FuncOp stage) {
   StageBlocks found;
   stage.walk([&](kernel::BlocksOp blocks) { found.rows = blocks.getSize(); });
   found.tiles = stage.getTiles().value_or(1);
+  found.largeMTiles = kernel::largeMTiles(stage);
   if (stage.getLargeM())
-    found.largeMShares = divideCeil(found.tiles, kernel::largeMTiles(stage));
+    found.largeMShares = divideCeil(found.tiles, found.largeMTiles);
   return found;
 }
 

@@ -88,6 +88,7 @@ int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::Str
 /// How the rows of a stage are mapped to blocks of threads.
 struct StageBlocks {
   int64_t rows = 1, tiles = 1; ///< of a block at once; of the stage
+  int64_t largeMTiles = 1;     ///< that a block has at once in large-M tiles
   int64_t largeMShares = 0; ///< blocks that share the tiles of the same rows in large-M tiles; 0: it has none
 };
 StageBlocks stageBlocks(kernel::FuncOp stage);

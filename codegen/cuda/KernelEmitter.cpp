@@ -51,7 +51,6 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
 }
 
 int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
-int64_t KernelEmitter::largeMTiles() const { return kernel::largeMTiles(kernel::FuncOp(func_)); }
 
 std::string KernelEmitter::either(int64_t number, int64_t largeM) const {
   return !hasLargeM() || number == largeM ? std::to_string(number)

@@ -30,7 +30,7 @@ public:
   bool hasLargeM() const { return largeMRows() > 0; }
   int64_t largeMRows() const;
   /// Of the tiles those that a block has at once there.
-  int64_t largeMTiles() const;
+  int64_t largeMTiles() const { return blocks_.largeMTiles; }
   /// Whether it adds rows up: then a block goes through all of them, for its tile.
   bool sums() const { return kernel::FuncOp(func_).getSums(); }
   /// Slices of the rows that it has at most, each with sums of its own.
