@@ -164,9 +164,10 @@ def table(text, heading):
 
 
 def check_builtins(text, root, all_blocks):
+    with open(os.path.join(root, "frontend/check/Builtins.def")) as file:
+        names = set(re.findall(r'^DBC_BUILTIN\(\w+, "(\w+)"', file.read(), flags=re.M))
     with open(os.path.join(root, "frontend/check/Builtins.cpp")) as file:
         source = file.read()
-    names = set(re.findall(r'^ +\{Builtin::\w+, "(\w+)"', source, flags=re.M))
     rows = table(text, "Built-in functions")
     difference("built-in functions", {re.match(r"\w+", span)[0] for row in rows for span in row[0]}, names)
     used = "".join(block.content for block in all_blocks if block.language == "dyn")

@@ -200,8 +200,8 @@ RULES = {
 
 def builtins(root):
     """The names of the built-in functions."""
-    with open(f"{root}/frontend/check/Builtins.cpp") as file:
-        return set(re.findall(r'^ +\{Builtin::\w+, "(\w+)"', file.read(), re.M))
+    with open(f"{root}/frontend/check/Builtins.def") as file:
+        return set(re.findall(r'^DBC_BUILTIN\(\w+, "(\w+)"', file.read(), re.M))
 
 
 def grammar_rules(root):
