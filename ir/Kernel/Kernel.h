@@ -54,9 +54,9 @@ constexpr int64_t kSumTileRows = 12;
 /// On a GPU: rows and columns of a tile, and numbers that it has in shared memory, as cuda::kSumTile and
 /// cuda::kSumTileScratch.
 constexpr int64_t kSumTile = 64, kSumTileScratch = 9216;
+int64_t sumTiles(OuterOp outer);
 /// Rows of a slice of a sum over rows, as dbc/cuda/arrays.h has them; of more where there are many.
 constexpr int64_t kSliceRows = 64;
-int64_t sumTiles(OuterOp outer);
 /// A GPU's tensor cores, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of
 /// an N tile, inputs of a K tile, rows of an M tile, warps, rows of a block of threads in large-M tiles.
 constexpr int64_t kNTile = 16, kKTile = 16, kMTile = 8, kWarps = 8, kLargeMRows = 128;
