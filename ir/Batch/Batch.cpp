@@ -67,6 +67,21 @@ static LogicalResult verifyCarrier(Operation *op, FlatSymbolRefAttr name, Symbol
   return op->emitOpError("names ") << name << ", which is no group or index set of steps";
 }
 
+/// No row reads what its own time step writes, but by `batch.read`.
+static LogicalResult verifyGathers(StageOp stage) {
+  llvm::SmallDenseSet<StringRef> written;
+  stage.walk([&](AccessOpInterface access) {
+    if (access.isWrite())
+      written.insert(access.getArray());
+  });
+  WalkResult gathers = stage.walk([&](GatherOp gather) {
+    if (gather.getCarried() || !written.contains(gather.getArray()))
+      return WalkResult::advance();
+    return WalkResult(gather.emitOpError("of @") << gather.getArray() << ", which this stage writes");
+  });
+  return failure(gathers.wasInterrupted());
+}
+
 LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols)))
     return failure();
@@ -81,6 +96,8 @@ LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
                : WalkResult::advance();
   });
   if (dropouts.wasInterrupted())
+    return failure();
+  if (failed(verifyGathers(*this)))
     return failure();
   if (!getWhen())
     return success();

@@ -209,7 +209,8 @@ def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_AccessO
     bool isWrite() { return false; }
   }];
 }
-def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, Batch_AccessOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+// Of no memory effect: what it reads was written before its stage (its verifier), so equal ones have equal values wherever they stand.
+def Batch_GatherOp : Batch_Op<"gather", [NoMemoryEffect, Batch_AccessOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The value of an array at the row that this one is joined with";
   let description = [{
     `array`, over the relation's `to`, is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion

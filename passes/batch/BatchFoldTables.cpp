@@ -159,7 +159,7 @@ private:
         on.bound(dyn::extents(gather.getTensor().getType())[0]);
     } else if (!isa<batch::WriteOp>(op)) {
       // What can be an error of the input in hand must not be computed for values that no input has.
-      on.folds = isMemoryEffectFree(&op) && !dyn::mayFail(&op);
+      on.folds = isMemoryEffectFree(&op) && !isa<batch::AccessOpInterface>(op) && !dyn::mayFail(&op);
       on.expensive = dyn::isRowOp(&op, dyn::RowKind::Product) || dyn::isRowOp(&op, dyn::RowKind::Reduction) ||
                      isa<dyn::FunctionOp>(op) || isa<math::MathDialect>(op.getDialect());
       if (auto contract = dyn_cast<linalg::ContractOp>(op))

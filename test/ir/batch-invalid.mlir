@@ -303,6 +303,20 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
+// What a stage gathers was there before it.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  batch.relation @self : @input -> @input by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op of @x, which this stage writes}}
+    %x = batch.gather @x via @self : f32
+    batch.write %x, @x : f32
+  }
+}
+
+// -----
+
 // What is carried a loop carries.
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
@@ -349,7 +363,7 @@ batch.program @p ["x"] [f32] -> f32 {
   kernel.argument @x = "x" 0 value : f32
   batch.relation @number : @input -> by "input"
   batch.stage @s over @input {
-    %x = batch.gather @x via @number : f32
+    %x = arith.constant 1.0 : f32
     // expected-error @+1 {{'batch.scatter' op names @x, which is no buffer}}
     batch.scatter %x, @x via @number : f32
   }

@@ -71,7 +71,6 @@ batch.program @p ["x"] [f32] -> f32 {
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.gather' op goes by @parent, which is from @element, not from @input}}
     %x = batch.gather @x via @parent : f32
-    batch.write %x, @x : f32
   }
 }
 
