@@ -154,6 +154,7 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
   Prediction prediction;
   prediction.blockGroups = blockGroupsOf(device, program, inputs);
   prediction.us.fill(device.start_us);
+  prediction.us[size_t(DevicePath::Loops)] += double(program.fills) * device.launch_us;
   std::vector<bool> begun; // of loops
   const std::vector<size_t> prefixes = launchedPrefixes(program, timeSteps);
   const double meet = device.grid_barrier_us + 2 * device.l2_latency_us;
@@ -198,6 +199,8 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
         found.us[size_t(DevicePath::Loops)] +=
             double(kernel.persistent.residentBytes) * device.processors / device.l2_bytes_per_second * 1e6;
     }
+    prediction.us[size_t(DevicePath::Loops)] +=
+        double(found.rows * kernel.bytesSynced) / device.l2_bytes_per_second * 1e6;
     for (size_t path = 0; path < launches.size(); ++path) {
       prediction.us[path] += found.us[path];
       prediction.launches[path] += launches[path];

@@ -21,7 +21,9 @@
 //            memory, if a processor has room for them; fewer blocks are resident at once then.
 //            Inputs are distributed to block groups: as many as have a block for each tile of the loops'
 //            stages, but no more than there are inputs; work items are those of all groups, each with its
-//            share of the rows. First time steps of a loop that fill large-M tiles are launches of their own
+//            share of the rows. First time steps of a loop that fill large-M tiles are launches of their own.
+//            Where blocks wait for elements, a batch starts with a fill of all rows that have such elements:
+//            launch_us, and the time in which the second-level cache takes their bytes
 // Copies to and from the device are not counted.
 #pragma once
 
@@ -81,6 +83,7 @@ struct KernelShape {
   LoopShape persistent;       ///< that loop
   bool reverse = false;       ///< it goes from the last level or step to the first one
   bool syncsElements = false; ///< there blocks wait for the elements that they need
+  int64_t bytesSynced = 0;    ///< for a row: those that the stage writes and blocks wait for
 };
 
 /// An entry or loss.
@@ -89,6 +92,7 @@ struct ProgramShape {
   std::vector<KernelShape> kernels; ///< in the order in which they run
   bool masked = false;              ///< computed values say which rows are active
   bool graph = true;                ///< all launches can be one graph
+  int64_t fills = 0;                ///< of what blocks wait for, at the start of a batch
 };
 
 enum class DevicePath { Levels, Graph, Loops };

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSet.h"
 #include <dbc/cuda/arrays.h>
 
 using namespace mlir;
@@ -204,11 +205,39 @@ static void putIn(Operation &loop, kernel::FuncOp func, SymbolTable &names, Kern
   });
 }
 
+/// The bytes that a stage writes of a row of buffers whose elements blocks wait for.
+static int64_t bytesSynced(kernel::TimeStepLoopInterface loop, kernel::FuncOp func, SymbolTable &names) {
+  llvm::SmallSetVector<Attribute, 4> written;
+  func.walk([&](kernel::StoreOp store) { written.insert(store.getArrayAttr()); });
+  int64_t numbers = 0;
+  if (auto synced = loop.getSyncs())
+    for (auto buffer : synced->getAsRange<FlatSymbolRefAttr>())
+      if (written.contains(buffer))
+        numbers +=
+            llvm::product_of(dyn::extents(names.lookup<kernel::BufferOp>(buffer.getValue()).getType()));
+  return numbers * int64_t(sizeof(float));
+}
+
+/// What is filled at once at the start of a batch: results, and other arrays, lie behind each other.
+static int64_t fillsOf(kernel::ProgramOp program) {
+  llvm::StringSet<> results;
+  for (auto output : program.getOps<kernel::OutputOp>())
+    results.insert(output.getBuffer());
+  bool ofResults = false, ofOthers = false;
+  program.walk([&](kernel::TimeStepLoopInterface loop) {
+    if (auto synced = loop.getSyncs())
+      for (auto buffer : synced->getAsRange<FlatSymbolRefAttr>())
+        (results.contains(buffer.getValue()) ? ofResults : ofOthers) = true;
+  });
+  return ofResults + ofOthers;
+}
+
 std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
   std::vector<ProgramShape> shapes;
   for (auto program : kernels.getOps<kernel::ProgramOp>()) {
     ProgramShape shape;
     shape.entry = program.getSymName().str();
+    shape.fills = fillsOf(program);
     SymbolTable names(program);
     SmallVector<Operation *> loops;
     program.walk([&](Operation *op) {
@@ -229,6 +258,7 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
             timeStepLoop && timeStepLoop.getPersistent()) {
           putIn(*loop, func, names, kernel);
           kernel.syncsElements = timeStepLoop.getSyncs().has_value();
+          kernel.bytesSynced = bytesSynced(timeStepLoop, func, names);
           kernel.reverse = timeStepLoop.getReverse();
           if (!is_contained(loops, loop))
             loops.push_back(loop);

@@ -281,6 +281,22 @@ TEST(DeviceCost, StagesOfALoopAreOneLaunch) {
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops), 10 + 4 + 4 * 1.5 + 3 * 0.5);
 }
 
+// What blocks wait for is filled before a batch: in loops alone.
+TEST(DeviceCost, WhatBlocksWaitForIsFilled) {
+  KernelShape level;
+  level.loop = 0;
+  level.syncsElements = true;
+  ProgramShape program{"entry", {level}, false, true};
+  const DeviceConstants device = roundNumbers();
+  const Prediction without = predict(device, program, {{1, 2}});
+  program.fills = 2;
+  program.kernels[0].bytesSynced = 64000; // three rows of a microsecond
+  const Prediction filled = predict(device, program, {{1, 2}});
+  EXPECT_DOUBLE_EQ(on(filled, DevicePath::Loops), on(without, DevicePath::Loops) + 2 * 4 + 3 * 1);
+  EXPECT_DOUBLE_EQ(on(filled, DevicePath::Graph), on(without, DevicePath::Graph));
+  EXPECT_DOUBLE_EQ(on(filled, DevicePath::Levels), on(without, DevicePath::Levels));
+}
+
 TEST(DeviceCost, AMeanOfBatches) {
   KernelShape once;
   once.residentBlocks = 2;
