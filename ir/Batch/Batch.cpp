@@ -138,6 +138,14 @@ FlatSymbolRefAttr dbc::batch::resultOf(Operation *op) {
       .Default(FlatSymbolRefAttr());
 }
 
+llvm::StringSet<> dbc::batch::resultsOf(ProgramOp program) {
+  llvm::StringSet<> results;
+  for (Operation &op : program.getBody().front())
+    if (FlatSymbolRefAttr result = resultOf(&op))
+      results.insert(result.getValue());
+  return results;
+}
+
 /// What is wrong with the index arrays of a relation, and with what it leads to.
 template <class Relation>
 static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> indexArrays,

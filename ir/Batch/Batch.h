@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/Kernel/Kernel.h"
+#include "llvm/ADT/StringSet.h"
 
 #include "ir/Batch/BatchDialect.h.inc"
 #include "ir/Batch/BatchEnums.h.inc"
@@ -27,6 +28,8 @@ mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 /// The buffer of which an operation says that it holds a result of the program: an output, or a gradient of a
 /// parameter, a field or an argument. Null of any other operation.
 mlir::FlatSymbolRefAttr resultOf(mlir::Operation *op);
+/// The buffers that hold results of a program.
+llvm::StringSet<> resultsOf(ProgramOp program);
 
 /// What a stage over an index set is called if it is the only one in its role: the index set, which is what
 /// it is computed for, and the role if that is not to be expected.

@@ -330,7 +330,7 @@ def Batch_StepsOp : Batch_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionAr
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
 }
 def Batch_ConcurrentOp : Batch_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled]> {
-  let summary = "Its loops need nothing of one another: they may run at the same time";
+  let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
   let hasVerifier = 1;

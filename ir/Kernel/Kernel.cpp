@@ -152,13 +152,31 @@ GemmOp gemmOf(FuncOp func) {
   return found.empty() ? GemmOp() : *found.begin();
 }
 
+IndexSetOp parentOf(IndexSetOp indexSet, const SymbolTable &names) {
+  return indexSet.getParent() ? names.lookup<IndexSetOp>(*indexSet.getParent()) : IndexSetOp();
+}
+
+uint32_t nextStorage(ProgramOp program) {
+  uint32_t next = 0;
+  for (auto buffer : program.getOps<BufferOp>())
+    if (buffer.getStorage())
+      next = std::max(next, *buffer.getStorage() + 1);
+  return next;
+}
+
+int64_t bytesOf(Type element, int64_t realBytes) {
+  return element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4;
+}
+
+bool isSumOf(Value value, Value one, Value other) {
+  auto sum = value.getDefiningOp<arith::AddIOp>();
+  return sum &&
+         ((sum.getLhs() == one && sum.getRhs() == other) || (sum.getLhs() == other && sum.getRhs() == one));
+}
+
 int64_t blockBytes(LocalOp local, int64_t realBytes, bool largeM) {
   ArrayRef<int64_t> shape = local.getType().getShape();
-  Type element = local.getType().getElement();
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  const int64_t bytes = count * (element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4);
+  const int64_t bytes = llvm::product_of(shape) * bytesOf(local.getType().getElement(), realBytes);
   if (largeM)
     return largeMBytes(local);
   // Where a block may have more rows, what one has begins at a multiple of 4.

@@ -69,6 +69,15 @@ constexpr int64_t kLanes = 32;
 /// on an H100, and on a GPU with less no matrix is resident.
 constexpr int64_t kSharedOfAll = 96 << 10, kSharedOfLargeM = 160 << 10, kSharedOfH100 = 227 << 10;
 
+/// The index set that an index set's rows lie in; null: none.
+IndexSetOp parentOf(IndexSetOp indexSet, const mlir::SymbolTable &names);
+/// The number of a storage that no buffer of the program has.
+uint32_t nextStorage(ProgramOp program);
+/// Bytes of a number in an array, `realBytes` those of a real one.
+int64_t bytesOf(mlir::Type element, int64_t realBytes);
+/// Whether a value is the sum of two others, in either order.
+bool isSumOf(mlir::Value value, mlir::Value one, mlir::Value other);
+
 /// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16, in global memory of 256;
 /// or all locals of a function that lie in `memory` and are used. `realBytes` are those of a number.
 /// `largeM`: in its large-M tiles.

@@ -276,9 +276,7 @@ LogicalResult MultiplyOp::verify() {
   if (getB().size() != getLengths().size())
     return emitOpError("has ") << getB().size() << " operands and " << getLengths().size() << " lengths";
   LocalType into = getInto().getType();
-  int64_t size = 1;
-  for (int64_t extent : into.getShape().drop_front())
-    size *= extent;
+  const int64_t size = llvm::product_of(into.getShape().drop_front());
   if (size != getHeightAttr().getInt() * getOutputsAttr().getInt() || !into.getElement().isF32())
     return emitOpError("does not give ")
            << getHeight() << " by " << getOutputs() << " elements into " << into;

@@ -38,8 +38,8 @@ int64_t largeMBytes(LocalOp local) {
     return largeMScratch(largeMNTiles(outputsOf(product), largeMTiles(product)), product.getX().size());
   }
   const ArrayRef<int64_t> shape = local.getType().getShape();
-  Type element = local.getType().getElement();
-  const int64_t ofRow = llvm::product_of(shape.drop_front()) * (element.isInteger(1) ? 1 : 4);
+  const int64_t ofRow =
+      llvm::product_of(shape.drop_front()) * bytesOf(local.getType().getElement(), /*realBytes=*/4);
   return largeMTiles(local) * kLargeMRows * llvm::alignTo(ofRow, 4);
 }
 

@@ -185,11 +185,8 @@ void Adjoints::clear() {
     OpBuilder b(declare.find<kernel::IndexSetOp>(buffer.getIndexSetAttr()).getMasked() ? begin : first);
     batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Clear, buffer.getIndexSetAttr());
     OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
-    TypedAttr zero = in.getF32FloatAttr(0);
-    if (buffer.getType().isInteger(32))
-      zero = in.getI32IntegerAttr(-1); // the number of no row
-    else if (auto tensor = dyn_cast<RankedTensorType>(buffer.getType()))
-      zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
+    const bool isRow = buffer.getType().isInteger(32); // -1: the number of no row
+    TypedAttr zero = isRow ? in.getI32IntegerAttr(-1) : in.getZeroAttr(buffer.getType());
     batch::WriteOp::create(in, loc, arith::ConstantOp::create(in, loc, zero).getResult(),
                            buffer.getSymName());
   }

@@ -106,10 +106,8 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     Value own = arith::ConstantOp::create(in, loc, in.getI32IntegerAttr(number));
     Value isRow = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, row, own);
     Value value = batch::ReadOp::create(in, loc, type, adjoint.getValue());
-    TypedAttr zero = in.getF32FloatAttr(0);
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
-    addUp(arith::SelectOp::create(in, loc, isRow, value, arith::ConstantOp::create(in, loc, zero)));
+    addUp(arith::SelectOp::create(in, loc, isRow, value,
+                                  arith::ConstantOp::create(in, loc, in.getZeroAttr(type))));
   }
   batch::BufferOp gradient = declare.buffer(loc, param.getValue() + ".gradient", rows, sum.getType());
   batch::WriteOp::create(in, loc, sum, gradient.getSymName());

@@ -61,14 +61,11 @@ struct Nesting {
   }
 
   kernel::IndexSetOp indexSet(StringRef name) { return names.lookup<kernel::IndexSetOp>(name); }
-  kernel::IndexSetOp parentOf(kernel::IndexSetOp s) {
-    return s.getParent() ? indexSet(*s.getParent()) : kernel::IndexSetOp();
-  }
 
   /// The rows of `s` run by time step of the innermost of `carriers`.
   void runByTimeStep(kernel::IndexSetOp s, ArrayRef<StringRef> carriers) {
     auto steps = indexSet(carriers.back());
-    for (; s; s = parentOf(s)) {
+    for (; s; s = kernel::parentOf(s, names)) {
       s.setByTimeStep(true);
       if (s.getKind() == kernel::IndexSetKind::Steps && s != steps)
         nested.insert(s); // a scan without a loop of its own: its steps lie in those of the loop outside
@@ -78,7 +75,7 @@ struct Nesting {
         // The scan's own time steps nest in those of the rows that own it.
         if (carriers.size() > 1) {
           nested.insert(s);
-          runByTimeStep(parentOf(s), carriers.drop_back());
+          runByTimeStep(kernel::parentOf(s, names), carriers.drop_back());
         }
         return;
       }

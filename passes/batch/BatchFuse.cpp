@@ -231,10 +231,7 @@ private:
 /// Of buffers that a stage writes the same value to, and nothing else writes, one stays. Gives how many are
 /// gone.
 unsigned dropDuplicates(batch::ProgramOp program) {
-  llvm::StringSet<> results;
-  for (Operation &op : program.getBody().front())
-    if (FlatSymbolRefAttr result = batch::resultOf(&op))
-      results.insert(result.getValue());
+  const llvm::StringSet<> results = batch::resultsOf(program);
   llvm::StringMap<batch::WriteOp> soleWrite = soleWrites(program);
   SmallVector<std::pair<batch::WriteOp, batch::WriteOp>> duplicates; // the one that stays is second
   program.walk([&](batch::StageOp stage) {

@@ -47,13 +47,16 @@ private:
     bool alone = false; ///< but with none of those behind it
   };
 
-  /// Not where a loop chooses which rows of an index set are active.
+  /// Not where a loop chooses which rows of an index set are active, or may fail an input: which of its
+  /// failures is seen depends on the order of launches.
   static bool mayJoin(Operation *unit) {
     if (!isa<batch::LoopOpInterface>(unit))
       return false;
-    bool chooses = false;
-    unit->walk([&](batch::StageOp stage) { chooses |= stage.getWhen().has_value(); });
-    return !chooses;
+    WalkResult stays = unit->walk([](Operation *op) {
+      auto stage = dyn_cast<batch::StageOp>(op);
+      return (stage && stage.getWhen()) || dyn::mayFail(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return !stays.wasInterrupted();
   }
 
   /// A loop and all later ones that may run at the same time, by number. `passed` gets the stages that must

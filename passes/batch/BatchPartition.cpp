@@ -76,7 +76,7 @@ struct Partition {
     for (StringRef carrier : carriers) {
       unsigned depth = 0; // a group stands outside every scan
       if (auto indexSet = names.lookup<kernel::IndexSetOp>(carrier))
-        for (; indexSet; indexSet = parentOf(indexSet))
+        for (; indexSet; indexSet = kernel::parentOf(indexSet, names))
           ++depth;
       if (depth < bestDepth) {
         best = carrier;
@@ -85,11 +85,6 @@ struct Partition {
     }
     assert((component.size() == 1 || !best.empty()) && "only carried reads close cycles");
     return best;
-  }
-
-  kernel::IndexSetOp parentOf(kernel::IndexSetOp indexSet) {
-    return indexSet.getParent() ? names.lookup<kernel::IndexSetOp>(*indexSet.getParent())
-                                : kernel::IndexSetOp();
   }
 
   SymbolTable names;

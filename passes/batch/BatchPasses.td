@@ -236,7 +236,7 @@ def BatchMarkConcurrent : Pass<"batch-mark-concurrent", "::mlir::ModuleOp"> {
   let description = [{
     Outermost loops of which none needs what another one makes, as the two directions of a bidirectional network, are put
     into one `concurrent`; stages between them that the first does not need go before it.
-    Afterwards no loop in a `concurrent` touches what another one in it writes.
+    Afterwards no loop in a `concurrent` touches what another one in it writes, and no input fails in one.
   }];
   let statistics = [Statistic<"concurrentLoops", "concurrent-loops", "Loops that may run at the same time as others">];
 }

@@ -115,7 +115,6 @@ unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringS
     const std::string name = freshName(names, (stage.getName() + ".kept").str());
     b.setInsertionPointAfter(loop && !inLoop ? loop : stage);
     auto own = batch::StageOp::create(b, stage.getLoc(), name, stage.getIndexSet(), stage.getRole());
-    own.setWhenAttr(stage.getWhenAttr());
     b.setInsertionPointToEnd(&own.getBody().emplaceBlock());
     IRMapping map;
     llvm::SetVector<Operation *> computed;

@@ -45,10 +45,7 @@ void RecomputedStages::find() {
     if (llvm::any_of(reads, [&](Operation *op) { return adjoint.contains(stageOf(op)); }))
       kept.insert(buffer);
   const llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
-  llvm::StringSet<> results;
-  for (Operation &op : program.getBody().front())
-    if (FlatSymbolRefAttr result = batch::resultOf(&op))
-      results.insert(result.getValue());
+  const llvm::StringSet<> results = batch::resultsOf(program);
   for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
     StringRef name = buffer.getSymName();
     batch::WriteOp write = writes.lookup(name);

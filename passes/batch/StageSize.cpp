@@ -13,9 +13,7 @@ StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
   bool repeats = mayRepeat(stage);
   llvm::SmallDenseSet<Value> tiled; // results that are never there as a whole
   stage.walk([&](linalg::ContractOp contract) {
-    int64_t work = 1;
-    for (int64_t extent : contract.getStaticLoopRanges())
-      work *= extent;
+    const int64_t work = llvm::product_of(contract.getStaticLoopRanges());
     size.operations += work;
     auto found = matVec(contract);
     size.product |= found.has_value();

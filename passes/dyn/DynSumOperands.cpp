@@ -93,9 +93,7 @@ private:
           return nullptr;
         varied = &product->getOpOperand(n);
       }
-    int64_t work = 1;
-    for (int64_t extent : product.getStaticLoopRanges())
-      work *= extent;
+    const int64_t work = llvm::product_of(product.getStaticLoopRanges());
     auto operand = varied ? dyn_cast<RankedTensorType>(varied->get().getType()) : RankedTensorType();
     return operand && work >= 2 * operand.getNumElements() ? varied : nullptr;
   }

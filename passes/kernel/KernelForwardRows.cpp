@@ -63,10 +63,10 @@ private:
         !load.getIndexArray())
       return {};
     Value i = loop.getBody().getArgument(0);
-    auto row = load.getIndices()[0].getDefiningOp<arith::AddIOp>();
-    const bool isOfRow = row && ((row.getLhs() == first_ && row.getRhs() == i) ||
-                                 (row.getLhs() == i && row.getRhs() == first_));
-    return isOfRow && write.getIndices().size() == 1 && write.getIndices()[0] == i ? load : kernel::LoadOp();
+    return kernel::isSumOf(load.getIndices()[0], first_, i) && write.getIndices().size() == 1 &&
+                   write.getIndices()[0] == i
+               ? load
+               : kernel::LoadOp();
   }
 
   Value first_, count_;

@@ -144,9 +144,7 @@ void ThreadMapper::mapWholeRow(kernel::ForOp rows) {
 void ThreadMapper::mapLoopNest(kernel::ForOp rows, const LoopNest &loopNest, bool inOrder) {
   Location loc = rows.getLoc();
   b_.setInsertionPoint(rows);
-  int64_t inner = 1;
-  for (int64_t extent : loopNest.extents)
-    inner *= extent;
+  int64_t inner = llvm::product_of(loopNest.extents);
   Value count = inOrder      ? integer(inner, loc)
                 : inner == 1 ? count_
                              : arith::MulIOp::create(b_, loc, count_, integer(inner, loc)).getResult();

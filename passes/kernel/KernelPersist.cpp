@@ -22,8 +22,7 @@ StringRef orderedBy(kernel::IndexSetOp indexSet, SymbolTable &names) {
       return indexSet.getSymName();
     if (indexSet.getGroup())
       return *indexSet.getGroup();
-    indexSet =
-        indexSet.getParent() ? names.lookup<kernel::IndexSetOp>(*indexSet.getParent()) : kernel::IndexSetOp();
+    indexSet = kernel::parentOf(indexSet, names);
   }
   return "";
 }

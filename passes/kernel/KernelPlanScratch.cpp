@@ -106,8 +106,8 @@ private:
   void place(kernel::LocalOp local) {
     if (local->use_empty())
       return;
-    const int64_t bytes =
-        llvm::product_of(local.getType().getShape()) * bytesOf(local.getType().getElement());
+    const int64_t bytes = llvm::product_of(local.getType().getShape()) *
+                          kernel::bytesOf(local.getType().getElement(), realBytes);
     if (!inScratch.contains(local) && bytes <= kOnStack && stack + bytes <= kStackInAll) {
       stack += bytes;
       return;
@@ -116,8 +116,6 @@ private:
     scratch += llvm::alignTo(bytes, kCacheLine);
     ++placed;
   }
-
-  int64_t bytesOf(Type element) const { return element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4; }
 
   kernel::FuncOp func;
   const SymbolTable &arrays;

@@ -33,9 +33,7 @@ constexpr int64_t kMostNumbers = 4 << 20;
 bool isRowOf(Value row, BlockArgument first, BlockArgument i) {
   if (auto order = row.getDefiningOp<kernel::OrderOp>())
     row = order.getPosition();
-  auto sum = row.getDefiningOp<arith::AddIOp>();
-  return sum &&
-         ((sum.getLhs() == first && sum.getRhs() == i) || (sum.getLhs() == i && sum.getRhs() == first));
+  return kernel::isSumOf(row, first, i);
 }
 
 /// Whether rows are those of a block, in its order if it has one, of an array's elements from the first on.
@@ -220,17 +218,11 @@ private:
 
   /// That of all stages' slices: each are used behind their stage and not again.
   int32_t storage() {
-    uint32_t next = 0;
-    for (auto buffer : program.getOps<kernel::BufferOp>()) {
-      const bool ofSlices = llvm::any_of(program.getOps<kernel::FuncOp>(), [&](kernel::FuncOp other) {
-        return other.getOfSlices() == buffer.getSymName();
-      });
-      if (ofSlices)
-        return static_cast<int32_t>(*buffer.getStorage());
-      if (buffer.getStorage())
-        next = std::max(next, *buffer.getStorage() + 1);
-    }
-    return static_cast<int32_t>(next);
+    for (auto func : program.getOps<kernel::FuncOp>())
+      if (func.getOfSlices())
+        return static_cast<int32_t>(
+            *program.lookupSymbol<kernel::BufferOp>(*func.getOfSlices()).getStorage());
+    return static_cast<int32_t>(kernel::nextStorage(program));
   }
   static int64_t numbersOf(kernel::BufferOp buffer) {
     return llvm::product_of(dyn::extents(buffer.getType()));

@@ -143,15 +143,6 @@ bool sharesMemory(kernel::BufferOp buffer, Operation *loop, Launches &launches) 
   return false;
 }
 
-/// Gives a buffer memory of its own.
-void giveOwnMemory(kernel::BufferOp buffer) {
-  uint32_t next = 0;
-  for (auto other : buffer->getParentOfType<kernel::ProgramOp>().getOps<kernel::BufferOp>())
-    if (other.getStorage())
-      next = std::max(next, *other.getStorage() + 1);
-  buffer.setStorage(next);
-}
-
 /// Why blocks of threads of a loop need barriers; empty: they can wait for elements of `buffers`.
 StringRef whyBarriers(Operation *loop, Launches &launches, int64_t realBytes, SetVector<Attribute> &buffers) {
   llvm::StringSet<> written;
@@ -230,7 +221,7 @@ struct KernelSyncElementsPass : impl::KernelSyncElementsBase<KernelSyncElementsP
     for (Attribute name : buffers)
       if (auto buffer = launches.names.lookup<kernel::BufferOp>(cast<FlatSymbolRefAttr>(name).getValue());
           sharesMemory(buffer, loop, launches)) {
-        giveOwnMemory(buffer);
+        buffer.setStorage(kernel::nextStorage(buffer->getParentOfType<kernel::ProgramOp>())); // of its own
         ++unaliasedBuffers;
       }
   }

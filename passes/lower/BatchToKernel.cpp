@@ -30,14 +30,12 @@ struct Traffic {
   struct Amount {
     int64_t reals = 0, bytes = 0;
     void add(Type type) {
-      int64_t n = 1;
-      for (int64_t extent : dyn::extents(type))
-        n *= extent;
+      const int64_t n = llvm::product_of(dyn::extents(type));
       Type number = getElementTypeOrSelf(type);
       if (number.isF32())
         reals += n;
       else
-        bytes += number.isInteger(1) ? n : 4 * n;
+        bytes += n * kernel::bytesOf(number, /*realBytes=*/4);
     }
   } read, written;
   int64_t gathers = 0, operations = 0;
@@ -59,10 +57,7 @@ struct Traffic {
           ++gathers;
         }
       } else if (auto product = dyn_cast<linalg::ContractOp>(op)) {
-        int64_t n = 2;
-        for (int64_t extent : product.getStaticLoopRanges())
-          n *= extent;
-        operations += n;
+        operations += 2 * llvm::product_of(product.getStaticLoopRanges());
       } else if (batch::isWrite(op)) {
         written.add(op->getOperand(0).getType());
         if (auto accumulate = dyn_cast<batch::AccumulateOp>(op); accumulate && accumulate.getOuter())
@@ -242,21 +237,6 @@ struct Lowering {
     for (Operation &loop : llvm::make_early_inc_range(op.getBody().front()))
       if (failed(lower(&loop, inside, packed)))
         return failure();
-    // Which failure of an input is reported depends on the order of launches.
-    bool mayFail = false;
-    concurrent.walk([&](kernel::LaunchOp launch) {
-      SymbolTable::lookupNearestSymbolFrom(to, launch.getFuncAttr())->walk([&](Operation *inner) {
-        mayFail |= inner->hasTrait<kernel::FailsInput>();
-      });
-    });
-    if (mayFail) {
-      LDBG() << "the loops at " << dyn::sourceLocation(op.getLoc())
-             << " may fail an input: one runs after the other";
-      ++sequencedGroups;
-      for (Operation &loop : llvm::make_early_inc_range(concurrent.getBody().front()))
-        loop.moveBefore(concurrent);
-      concurrent.erase();
-    }
     return success();
   }
 
@@ -333,7 +313,7 @@ struct Lowering {
     return functions.getArrayAttr(lines);
   }
 
-  unsigned loweredStages = 0, sequencedGroups = 0;
+  unsigned loweredStages = 0;
   const StageForms forms;
   batch::ProgramOp from;
   kernel::ProgramOp to;
@@ -354,7 +334,6 @@ struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
       if (failed(lowering.run()))
         return signalPassFailure();
       loweredStages += lowering.loweredStages;
-      sequencedGroups += lowering.sequencedGroups;
     }
   }
 };

@@ -33,9 +33,7 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let options = [
     Option<"epilogues", "epilogues", "bool", "false", "have products do relu and writes of their results">,
     Option<"byElement", "by-element", "bool", "false", "have elementwise code sum lists up and write joins">];
-  let statistics = [
-    Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">,
-    Statistic<"sequencedGroups", "sequenced-groups", "Groups of concurrent loops that run one after the other, as they may fail an input">];
+  let statistics = [Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 

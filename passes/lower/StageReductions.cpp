@@ -192,12 +192,11 @@ Value StageReductions::someOf(batch::SegmentOp op) {
 }
 
 /// Whether a reduction that begins with the first element may find none: of a list that a `while` has ended,
-/// or in the gradient of one. Of others the schedule has checked that there is one.
-static bool mayLackFirst(batch::SegmentOp op) {
+/// or of a transpose. Of the model's own lists the schedule has checked that there is one.
+static bool mayLackFirst(batch::SegmentOp op, const RowWriter &w) {
   const bool begins = op.getKind() == dyn::ReduceKind::Max || op.getKind() == dyn::ReduceKind::Min ||
                       op.getKind() == dyn::ReduceKind::ArgMax;
-  return begins &&
-         (op.getCount() || op->getParentOfType<batch::StageOp>().getRole() != batch::StageRole::Forward);
+  return begins && (op.getCount() || !w.listOf(op));
 }
 
 /// The rows of a list one after the other, elementwise.
@@ -216,7 +215,7 @@ void StageReductions::segment(batch::SegmentOp op) {
       }
       length = there;
     }
-    if (!mayLackFirst(op))
+    if (!mayLackFirst(op, w))
       return reduceRows(op, first, length);
     // What it gives of none is not used, but must not be read from where no row is.
     Value some = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sgt, length, w.integer(0));
