@@ -244,16 +244,18 @@ void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::st
                                   surfaceType(func.result, range), ranges + self.tables.size());
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
+  size_t valueCount = 0;
+  for (const Binding *value : values)
+    valueCount += flatTypes(value->type, value->range).size();
+  if (valueCount > 0)
+    cell.setValueCount(valueCount);
   lowerRanges(func, cell);
   bindArguments(keys, body);
   // Which layers of the tables that the layer stands in: secondary keys (C2).
   for (size_t table = 0; table < self.tables.size(); ++table)
     frame.self.at.push_back(body.addArgument(
         builder_.getI32Type(), mlir::NameLoc::get(builder_.getStringAttr("layer"), location(range))));
-  unsigned first = body.getNumArguments();
   bindArguments(values, body);
-  if (body.getNumArguments() > first)
-    cell.setValueCount(body.getNumArguments() - first);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
   dyn::ReturnOp::create(builder_, location(func.decl->body.result->range), results);

@@ -217,8 +217,10 @@ bool Structural::find(Value value) {
 bool Structural::findArgument(BlockArgument argument) {
   Operation *owner = argument.getOwner()->getParentOp();
   unsigned number = argument.getArgNumber();
-  if (auto cell = dyn_cast<CellOp>(owner)) // a captured list is structural as far as it can be
-    return number < cell.getKeys().size() || isa<ListType>(argument.getType());
+  if (auto cell = dyn_cast<CellOp>(owner)) { // whose range of a key has the keys before it alone
+    const unsigned keys = argument.getOwner()->getNumArguments() - cell.getValueCount().value_or(0);
+    return number < keys || isa<ListType>(argument.getType()); // a captured list is so as far as it can be
+  }
   if (isa<EntryOp>(owner))
     return true;
   // An element of a list; the states of scans and folds are computed.
