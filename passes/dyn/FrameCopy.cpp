@@ -13,7 +13,9 @@ Value FrameCopy::get(Value value) {
     return known;
   Operation *op = value.getDefiningOp();
   share(value);
-  if (auto by = cells.computed.find(value); by != cells.computed.end()) {
+  // Structure stays what it is: what a cell gives is computed.
+  const bool isStructure = dyn::isNumber(value.getType()) && dyn::isStructural(value);
+  if (auto by = cells.computed.find(value); by != cells.computed.end() && !isStructure) {
     const Frame &there = by->second.frame;
     size_t count = there.binders.size();
     if (there.function == frame.function && count <= frame.binders.size() &&
