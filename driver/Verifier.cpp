@@ -117,6 +117,8 @@ Status Verifier::take(const std::vector<std::string> &lines) {
       ++finding.leftOut;
     else if (each.expected.status.ok())
       countValid(each);
+    else if (finding.refusal.empty())
+      finding.refusal = each.expected.status.message;
     keep(std::move(each));
   }
   return Status();

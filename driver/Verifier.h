@@ -27,6 +27,7 @@ struct Finding {
   int64_t redrawnAtKinks = 0;     ///< of those
   int64_t atKinks = 0;            ///< of the valid ones
   int64_t wrong = 0, several = 0; ///< inputs that the oracle refuses; for which there are several reasons
+  std::string refusal;            ///< of those given the first reason
   int64_t unclear = 0;            ///< of the valid ones: near or at a kink, and something else comes out
   int64_t firstUnclear = 0;       ///< if there are any: the number of one
   int64_t leftOut = 0;            ///< of those given: too large to compare

@@ -130,6 +130,9 @@ static void printLine(const EntryInfo &entry, const Finding &finding, bool given
                    : finding.bitsEqual   ? "equal"
                                          : "differ")
                << (finding.ok() && (given || !finding.unclear) ? "" : ": FAILED") << "\n";
+  if (given && finding.valid == 0 && !finding.refusal.empty())
+    llvm::errs() << entry.name << ": no result was compared, the errors alone; the first: " << finding.refusal
+                 << "\n";
 }
 
 /// Of inputs near a tie in which something else comes out. Drawn ones are drawn again: if there are too few

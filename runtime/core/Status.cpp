@@ -3,6 +3,7 @@
 // Names of the codes, the statuses of inputs, and what is said of those that are not there.
 #include <dbc/status.h>
 
+#include <array>
 #include <new>
 #include <utility>
 
@@ -34,9 +35,12 @@ const char *code_name(Code code) {
   return "internal";
 }
 
-/// The calling thread's own, so that a reference can be handed out by whoever has no status to refer to.
+/// The calling thread's own, so that a reference can be handed out by whoever has no status to refer to: of
+/// several, as one expression may ask more than once.
 template <class Words> static const Status &said(Words words) noexcept {
-  static thread_local Status status;
+  static thread_local std::array<Status, kWordsOfThread> all;
+  static thread_local size_t next = 0;
+  Status &status = all[next++ % all.size()];
   status.code = Code::bad_call;
   try {
     status.message = words();

@@ -102,6 +102,11 @@ TEST(Results, OutsideOfTheBatch) {
   EXPECT_EQ(session.status(7).code, Code::bad_call);
   EXPECT_EQ(session.status(7).message, "toy: input 7 is outside 0..3 of the last run");
   EXPECT_EQ(session.status(-1).message, "toy: input -1 is outside 0..3 of the last run");
+  // One expression may ask several times.
+  const Status &first = session.status(7), &second = session.status(-1), &third = batch.status(9);
+  EXPECT_EQ(first.message, "toy: input 7 is outside 0..3 of the last run");
+  EXPECT_EQ(second.message, "toy: input -1 is outside 0..3 of the last run");
+  EXPECT_EQ(third.message, "toy: input 9 is outside 0..3 of the batch");
   batch.clear();
   ASSERT_TRUE(session.run(0, batch).ok());
   EXPECT_EQ(session.status(0).message, "toy: input 0 is asked for, but there is none in the last run");

@@ -226,7 +226,7 @@ public:
   /// of an input stays.
   void fail(int32_t input, Status status);
   /// What was wrong with an input while it was filled; runs find more. Of an input that is not there
-  /// bad_call, until the calling thread asks again.
+  /// bad_call, until the calling thread has asked kWordsOfThread times more.
   const Status &status(int32_t input) const {
     return input >= 0 && input < inputs_ ? statuses_[input]
                                          : no_such_input(info_->name, input, inputs_, "the batch");

@@ -75,7 +75,7 @@ public:
   const Outputs &outputs(int32_t entry) const;
   /// Status of an input in the last run, valid until the next one. Where there is none, as before the first
   /// run, while one has begun, and of an input that it did not have, that is said: bad_call, valid until the
-  /// calling thread asks again.
+  /// calling thread has asked kWordsOfThread times more.
   const Status &status(int32_t input) const;
   /// Number of inputs of the last run that failed.
   int32_t failed() const;

@@ -3,6 +3,7 @@
 // How the runtime reports failure: by value, never by an exception or an abort.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -57,9 +58,12 @@ struct DBC_NODISCARD Status {
   }
 };
 
+/// How many answers about what is not there a thread has at once.
+constexpr size_t kWordsOfThread = 16;
+
 /// What is said of an input that is not there: bad_call. `what` goes before it, a model's name or nothing;
-/// `of` behind: "input 7 is outside 0..3 of the batch". It belongs to the calling thread, until its next
-/// call. Never throws: without memory there are no words.
+/// `of` behind: "input 7 is outside 0..3 of the batch". It belongs to the calling thread, until it has
+/// asked kWordsOfThread times more. Never throws: without memory there are no words.
 const Status &no_such_input(const std::string &model, int32_t input, int32_t inputs, const char *of) noexcept;
 /// The same in other words.
 const Status &not_there(const std::string &model, const char *why) noexcept;
