@@ -51,7 +51,8 @@ public:
       share_ = std::min(share_, 10);
   }
 
-  /// What was drawn, before some references were bent and nodes added that nothing refers to.
+  /// What was drawn; where it is not asked for, before references were bent and nodes added that nothing
+  /// refers to.
   int64_t nodes() const { return nodes_; }
   int64_t depth() const { return depth_; }
 
@@ -86,9 +87,10 @@ public:
     nodes_ = static_cast<int64_t>(instance_.nodes.size());
     for (const Reference &reference : references)
       depth_ = std::max(depth_, height_[reference.value->number]);
-    if (!instance_.nodes.empty() && random_.chance(10))
+    // Nothing that would make it larger than what is asked for.
+    if (!instance_.nodes.empty() && random_.chance(10) && !options_.nodes)
       add_stray();
-    if (options_.cycles)
+    if (options_.cycles && !options_.depth)
       for (Instance::Node &node : instance_.nodes)
         for (Value &field : node.fields)
           bend(field);
