@@ -100,11 +100,8 @@ private:
 
   /// Of an array's row.
   int64_t bytesOf(batch::BufferOp buffer) {
-    Type scalar = dyn::scalar(buffer.getType());
-    int64_t bytes = scalar.isF32() ? realBytes : scalar.isInteger(1) ? 1 : 4;
-    for (int64_t extent : dyn::extents(buffer.getType()))
-      bytes *= extent;
-    return bytes;
+    return llvm::product_of(dyn::extents(buffer.getType())) *
+           kernel::bytesOf(dyn::scalar(buffer.getType()), realBytes);
   }
 
   StageReport stage(batch::StageOp stage) {
