@@ -269,6 +269,12 @@ TEST(Draw, SizesAreKept) {
     EXPECT_GE(instance.nodes.size(), 100u);
     EXPECT_LE(instance.nodes.size(), 120u);
   }
+  options.nodes = DrawRange{12, 12};
+  for (uint64_t i = 0; i < 40; ++i) {
+    Instance instance;
+    ASSERT_TRUE(draw_instance(model, model.entries[0], 1, i, instance, options).ok());
+    EXPECT_EQ(instance.nodes.size(), 12u);
+  }
 }
 
 TEST(Draw, LengthsAreKept) {
