@@ -10,7 +10,7 @@
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
 # the random ones), %compilers (of elementwise_full.test), %otherdbc, %dbcpython (with the package `dbc`), %lspedits, %lspimportededits,
 # %lspmodels (of the language server),
-# %quickcxx (the compiler that is quickest at what runs once), %quickflags (with it: sanitizers make what is not optimized too slow to run), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
+# %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import glob
 import os
@@ -182,7 +182,6 @@ config.substitutions += [
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),
-    ("%quickflags", "-O1" if config.dbc_sanitize else "-O0"),
     ("%cxx", config.cxx),
     ("%root", config.dbc_source_root),
     ("%build", config.dbc_build_root),
