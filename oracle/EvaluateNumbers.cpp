@@ -236,12 +236,12 @@ Values Evaluation::truncate(arith::FPToSIOp op) {
   std::vector<double> out(x.size());
   for (int64_t i = 0; i < x.size(); ++i) {
     double number = x.at(i);
-    if (!(number > -2147483649.0 && number < 2147483648.0))
+    if (!(number >= -2147483648.0 && number < 2147483648.0))
       return fail(op, ErrorKind::conversion, "");
     // What is near 0 becomes 0 from either side.
     decision(std::fabs(number) < 1 ? 1 - std::fabs(number)
                                    : std::min(number - std::floor(number), std::ceil(number) - number));
-    out[i] = std::trunc(number);
+    out[i] = std::trunc(number) + 0.0; // an int has no -0
   }
   return {Value::tensor(x.shape(), std::move(out))};
 }

@@ -13,7 +13,7 @@ double apply(FunctionKind kind, double x) {
   case FunctionKind::Sigmoid:
     return 1 / (1 + std::exp(-x));
   case FunctionKind::Relu:
-    return x > 0 || std::isnan(x) ? x : 0;
+    return x < 0 ? 0 : x; // as max(x, 0): NaN and -0 stay
   case FunctionKind::Gelu: // x times the normal distribution
     return x < -40 ? 0 : 0.5 * x * std::erfc(-x * M_SQRT1_2);
   case FunctionKind::Softplus:

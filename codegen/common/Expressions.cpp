@@ -241,7 +241,8 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
         return call("math::select", {condition.text, yes.text, no.text});
       })
       .Case<arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp>([&](auto) { return cast("real"); })
-      .Case<arith::FPToSIOp, arith::ExtUIOp>([&](auto) { return cast("int32_t"); })
+      .Case<arith::FPToSIOp>([&](auto) { return function("math::to_int"); })
+      .Case<arith::ExtUIOp>([&](auto) { return cast("int32_t"); })
       .Case<math::ExpOp>([&](auto) { return function("math::exp"); })
       .Case<math::LogOp>([&](auto) { return function("math::log"); })
       .Case<math::Log1pOp>([&](auto) { return function("math::log1p"); })

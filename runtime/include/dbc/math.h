@@ -77,6 +77,11 @@ template <class T> DBC_INLINE T select(bool condition, T yes, T no) { return con
 DBC_INLINE bool both(bool a, bool b) { return a & b; }
 DBC_INLINE bool either(bool a, bool b) { return a | b; }
 
+/// x without its fraction, for x that fits. g++ makes of a conversion there and back one rounding, which keeps
+/// the sign of what it rounds to 0: so that is 0 before.
+DBC_INLINE int32_t to_int(float x) { return static_cast<int32_t>(select(abs(x) < 1.0f, 0.0f, x)); }
+DBC_INLINE int32_t to_int(double x) { return static_cast<int32_t>(select(abs(x) < 1.0, 0.0, x)); }
+
 /// The first of equals; NaN if either is.
 template <class T> DBC_INLINE T maximum(T x, T y) { return ((x < y) | (y != y)) ? y : x; }
 template <class T> DBC_INLINE T minimum(T x, T y) { return ((y < x) | (y != y)) ? y : x; }
