@@ -146,6 +146,14 @@ void Batch::wrong(int32_t input, const std::string &what) {
   fail(input, describe(Code::bad_input, args(), input, -1, what));
 }
 
+/// A mistake in what is given for a field or an argument.
+void Batch::wrong(int32_t table, int32_t row, int32_t column, const std::string &what) {
+  const int32_t input = input_of(table, row);
+  if (flat_ || input < 0 || input >= inputs_)
+    return misuse("`" + column_info(table, column).name + "`: " + what);
+  fail(input, describe(Code::bad_input, table, row, column, what));
+}
+
 /// For calls that say whether they were right.
 bool Batch::refuse(const std::string &what) {
   misuse(what);
@@ -320,13 +328,13 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     return nullptr;
   }
   if (count != SIZE_MAX && count != static_cast<size_t>(c.info.extent)) {
-    wrong(input_of(table, row), "`" + c.info.name + "`: " + counted(count, "number is", "numbers are") +
-                                    " given, but " + (depth > 0 ? "an element has " : "it has ") +
-                                    std::to_string(c.info.extent));
+    wrong(table, row, column,
+          counted(count, "number is", "numbers are") + " given, but " +
+              (depth > 0 ? "an element has " : "it has ") + std::to_string(c.info.extent));
     return nullptr;
   }
   if (values == nullptr) {
-    wrong(input_of(table, row), "`" + c.info.name + "`: no numbers are given, but a null pointer");
+    wrong(table, row, column, "no numbers are given, but a null pointer");
     return nullptr;
   }
   const uint8_t *kinds = t.borrowed ? t.kinds_view : t.kinds.data();

@@ -117,8 +117,8 @@ void Batch::set_whole_list(int32_t table, int32_t row, int32_t column, Assignabl
                            Array<T> Numbers::*numbers, const T *values, size_t count) {
   guarded([&] {
     const auto extent = static_cast<size_t>(column_info(table, column).extent);
-    // What is wrong with it is the last element, which is not whole.
-    Column *c = column_for(table, row, column, 1, assignable, count % extent > 0 ? count % extent : extent,
+    // A count that is no multiple of that of an element is told as it is.
+    Column *c = column_for(table, row, column, 1, assignable, count % extent > 0 ? count : extent,
                            count > 0 ? static_cast<const void *>(values) : this);
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
@@ -193,15 +193,13 @@ Batch::Column *Batch::pushable(Assignable assignable, size_t count, const void *
     return nullptr;
   }
   if (count != static_cast<size_t>(c.info.extent)) {
-    wrong(input_of(open_.table, open_row_),
-          "`" + c.info.name + "`: " + counted(count, "number is", "numbers are") +
-              " given, but an element has " + std::to_string(c.info.extent) +
-              "; each element is pushed by itself");
+    wrong(open_.table, open_row_, open_.column,
+          counted(count, "number is", "numbers are") + " given, but an element has " +
+              std::to_string(c.info.extent) + "; each element is pushed by itself");
     return nullptr;
   }
   if (values == nullptr) {
-    wrong(input_of(open_.table, open_row_),
-          "`" + c.info.name + "`: no numbers are given, but a null pointer");
+    wrong(open_.table, open_row_, open_.column, "no numbers are given, but a null pointer");
     return nullptr;
   }
   ListLevel &level = c.lists[open_depth_ - 1];

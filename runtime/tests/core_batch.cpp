@@ -238,35 +238,35 @@ TEST(Built, WrongNumbersAreTheirInputsStatus) {
               b.begin_input();
               b.set_f32s(Bag, b.add_node(Bag, 0), x, two, 2);
             }),
-            "toy: input 0: `x`: 2 numbers are given, but it has 3");
+            "toy: input 0: Bag node 0: field `x`: 2 numbers are given, but it has 3");
   EXPECT_EQ(ofInput([](Batch &b) {
               int32_t two[2] = {};
               b.begin_input();
               b.append_ints(Bag, b.add_node(Bag, 0), trees, two, 2);
             }),
-            "toy: input 0: `trees`: 2 numbers are given, but an element has 1");
-  EXPECT_EQ(
-      ofInput([](Batch &b) {
-        int32_t two[2] = {};
-        b.begin_input();
-        int32_t bag = b.add_node(Bag, 0);
-        b.open_list(Bag, bag, grid);
-        b.open_list(Bag, bag, grid);
-        b.push_ints(two, 2);
-      }),
-      "toy: input 0: `grid`: 2 numbers are given, but an element has 1; each element is pushed by itself");
+            "toy: input 0: Bag node 0: field `trees`: 2 numbers are given, but an element has 1");
+  EXPECT_EQ(ofInput([](Batch &b) {
+              int32_t two[2] = {};
+              b.begin_input();
+              int32_t bag = b.add_node(Bag, 0);
+              b.open_list(Bag, bag, grid);
+              b.open_list(Bag, bag, grid);
+              b.push_ints(two, 2);
+            }),
+            "toy: input 0: Bag node 0: field `grid`: 2 numbers are given, but an element has 1; each element "
+            "is pushed by itself");
   // The open list's input, which need not be the last one.
-  EXPECT_EQ(
-      ofInput([](Batch &b) {
-        int32_t two[2] = {};
-        b.begin_input();
-        int32_t bag = b.add_node(Bag, 0);
-        b.begin_input();
-        b.open_list(Bag, bag, grid);
-        b.open_list(Bag, bag, grid);
-        b.push_ints(two, 2);
-      }),
-      "toy: input 0: `grid`: 2 numbers are given, but an element has 1; each element is pushed by itself");
+  EXPECT_EQ(ofInput([](Batch &b) {
+              int32_t two[2] = {};
+              b.begin_input();
+              int32_t bag = b.add_node(Bag, 0);
+              b.begin_input();
+              b.open_list(Bag, bag, grid);
+              b.open_list(Bag, bag, grid);
+              b.push_ints(two, 2);
+            }),
+            "toy: input 0: Bag node 0: field `grid`: 2 numbers are given, but an element has 1; each element "
+            "is pushed by itself");
 }
 
 TEST(Built, AnElementOfListsOfListsIsInTheInnermost) {

@@ -60,6 +60,8 @@ Status TrainingLoop::make_model() {
       meter_.say("`" + name + "` is not in " + options_.weights + ": it is drawn");
     if (!status.ok())
       return status;
+  } else if (!options_.resume) {
+    warn_of_drawn();
   }
   // So that whoever else computes with these weights has those that compiled code has.
   for (int32_t param : code_.bf16_params)
@@ -86,6 +88,13 @@ Status TrainingLoop::move_steps() {
   if (!reason.empty())
     meter_.say("the CPU changes weights: " + reason);
   return status;
+}
+
+/// Says which tensors that an application loads (manual, N7) nobody has given.
+void TrainingLoop::warn_of_drawn() {
+  for (const ParamInfo &param : info_.params)
+    if (param.is_const)
+      meter_.say("warning: const `" + param.name + "` is drawn and stays as it is: --weights gives it");
 }
 
 /// Says which parameters the loss has no gradient of: one that is read by `argmax` alone, say.

@@ -81,6 +81,7 @@ private:
   std::string find_not_finite(const std::vector<size_t> &lines);
   std::optional<std::string> not_finite_gradient() const;
   Status fill(const std::vector<size_t> &lines, size_t batch);
+  void warn_of_drawn();
   void warn_of_untrained();
   bool due_to_stop() const;
 

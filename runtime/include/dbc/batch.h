@@ -257,6 +257,7 @@ private:
   int64_t append_position(Column &column, int32_t row);
   void misuse(const std::string &what);
   void wrong(int32_t input, const std::string &what);
+  void wrong(int32_t table, int32_t row, int32_t column, const std::string &what);
   template <class Body> void guarded(Body &&body);
   std::string describe_row(int32_t table, int32_t row, Status &status) const;
   bool numbered(int32_t table, int32_t row) const;

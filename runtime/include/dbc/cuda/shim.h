@@ -123,7 +123,7 @@ void launch_cooperative(void (*kernel)(Parameters...), const PersistentLoop &loo
 
 // A program may have several models: each has its own, and must not get one that runs on a GPU.
 namespace {
-const Backend &backend() {
+[[maybe_unused]] const Backend &backend() {
   static const Backend backend = {
       [](int32_t device, void **stream) {
         static char only; // a stream is never null
