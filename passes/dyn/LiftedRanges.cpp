@@ -46,9 +46,15 @@ static Value alone(Value list) {
   return list;
 }
 
+/// The range that a list is, if its elements are their positions; else null.
+static dyn::RangeOp positionsOf(Value list) {
+  auto range = list.getDefiningOp<dyn::RangeOp>();
+  return range && matchPattern(range.getLow(), m_Zero()) ? range : dyn::RangeOp();
+}
+
 static Value elementOf(OpBuilder &b, Value list, Value position) {
   list = alone(list);
-  if (auto range = list.getDefiningOp<dyn::RangeOp>(); range && matchPattern(range.getLow(), m_Zero()))
+  if (positionsOf(list))
     return position;
   Type type = cast<dyn::ListType>(list.getType()).getElement();
   return dyn::AtOp::create(b, list.getLoc(), type, list, position, Value());
@@ -155,7 +161,7 @@ static bool makesElements(Value list) {
 static BlockArgument positionIn(Operation *binder) {
   ValueRange lists = dyn::listsOf(binder);
   for (auto [n, list] : llvm::enumerate(lists))
-    if (auto range = list.getDefiningOp<dyn::RangeOp>(); range && matchPattern(range.getLow(), m_Zero()))
+    if (positionsOf(list))
       return binder->getRegion(0).getArgument(n);
   OpBuilder b(binder);
   Location loc = binder->getLoc();
@@ -227,7 +233,7 @@ Value Lengths::of(Value list, ArrayRef<Value> at) {
     return of(from);
   if (auto fold = dyn_cast_or_null<dyn::FoldOp>(op))
     return of(fold.getInit()[cast<OpResult>(list).getResultNumber()]);
-  if (auto range = dyn_cast_or_null<dyn::RangeOp>(op); range && matchPattern(range.getLow(), m_Zero()))
+  if (dyn::RangeOp range = positionsOf(list))
     return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, range.getHigh(), range.getLow());
   if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op)) {
     Value count = sub(b, op->getLoc(), slice.getHigh(), slice.getLow());
