@@ -94,10 +94,12 @@ Exit ModelUnit::check() {
 
 Exit ModelUnit::checkWithDims() {
   Exit exit = check();
-  if (exit || options_.dims.empty())
+  if (exit)
     return exit;
-  frontend::DiagnosticEngine diagnostics(front_->sources);
-  frontend::bindDims(*front_->checked, options_.dims, diagnostics, /*mayLack=*/true);
+  frontend::DiagnosticEngine diagnostics(front_->sources), lacking(front_->sources);
+  if (frontend::bindDims(*front_->checked, options_.dims, diagnostics, /*mayLack=*/true))
+    if (auto dims = frontend::bindDims(*front_->checked, options_.dims, lacking))
+      frontend::checkSizes(*front_->program, *front_->checked, *dims, context_, diagnostics);
   diagnostics.print(std::cerr);
   return diagnostics.hasErrors() ? kUserError : kFine;
 }

@@ -14,16 +14,38 @@
 
 namespace dbc::frontend {
 
+static void loadDialects(mlir::MLIRContext &context) {
+  context.loadDialect<dyn::DynDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                      mlir::tensor::TensorDialect, mlir::linalg::LinalgDialect>();
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> lower(const Program &program, CheckedProgram &checked,
                                         const DimValues &dims, mlir::MLIRContext &context,
                                         DiagnosticEngine &diags, bool train) {
-  context.loadDialect<dyn::DynDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
-                      mlir::tensor::TensorDialect, mlir::linalg::LinalgDialect>();
+  loadDialects(context);
   return Lowering(program, checked, dims, context, diags, train).run();
 }
 
+void checkSizes(const Program &program, CheckedProgram &checked, const DimValues &dims,
+                mlir::MLIRContext &context, DiagnosticEngine &diags, bool train) {
+  loadDialects(context);
+  Lowering(program, checked, dims, context, diags, train).lowerAll();
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
-  size_t errors = diags_.errorCount();
+  const size_t errors = diags_.errorCount();
+  mlir::OwningOpRef<mlir::ModuleOp> module = lowerAll();
+  if (diags_.errorCount() > errors || mlir::failed(mlir::verify(module_)))
+    return {};
+  simplify(module_);
+  keyDropouts();
+  if (mlir::failed(mlir::verify(module_)))
+    return {};
+  return module;
+}
+
+/// The module as it is written, with the errors in it.
+mlir::OwningOpRef<mlir::ModuleOp> Lowering::lowerAll() {
   const File &model = program_.main();
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(location(model.name.range), model.name.text);
@@ -74,12 +96,6 @@ mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
     lowerCell(*cell.func, cell.self, cell.symbol);
   }
   frame_ = nullptr;
-  if (diags_.errorCount() > errors || mlir::failed(mlir::verify(module_)))
-    return {};
-  simplify(module_);
-  keyDropouts();
-  if (mlir::failed(mlir::verify(module_)))
-    return {};
   return module;
 }
 

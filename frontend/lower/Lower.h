@@ -30,6 +30,10 @@ mlir::OwningOpRef<mlir::ModuleOp> lower(const Program &program, CheckedProgram &
                                         const DimValues &dims, mlir::MLIRContext &context,
                                         DiagnosticEngine &diags, bool train = false);
 
+/// Reports what lower() would, without making a module.
+void checkSizes(const Program &program, CheckedProgram &checked, const DimValues &dims,
+                mlir::MLIRContext &context, DiagnosticEngine &diags, bool train = false);
+
 } // namespace dbc::frontend
 
 #endif // DBC_FRONTEND_LOWER_H

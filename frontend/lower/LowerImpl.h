@@ -66,6 +66,7 @@ public:
         train_(train), builder_(&context) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
+  mlir::OwningOpRef<mlir::ModuleOp> lowerAll();
 
 private:
   //===-- Lower.cpp -------------------------------------------------------===//
@@ -78,6 +79,7 @@ private:
   std::string cellSymbol(const FuncInfo &func, const LayerInstance &self);
   Frame frameFor(const FuncInfo &func, const LayerInstance &self);
   /// Reports what the checker left for when sizes are bound.
+  void noteSizes(Diagnostic &diagnostic, const Shape &shape);
   void checkSizes(const FuncInfo &func);
   void lowerRanges(const FuncInfo &func, dyn::CellOp cell);
   using Bindings = std::vector<const Binding *>;

@@ -20,15 +20,23 @@ static std::string sizes(const Shape &shape, const DimValues &dims) {
   return text;
 }
 
+/// Says what dims made a shape what it is, and in which of the model's layers.
+void Lowering::noteSizes(Diagnostic &diagnostic, const Shape &shape) {
+  if (std::string at = sizes(shape, frame_->dims); !at.empty())
+    diagnostic.note({}, at);
+  const std::string &path = frame_->self.path;
+  for (const Binding *param : checked_.params)
+    if (!path.empty() && param->name == path.substr(0, path.find('.')))
+      diagnostic.note(param->decl->name.range, "in the layer `" + path + "`");
+}
+
 int64_t Lowering::number(const Shape &shape, SourceRange range) {
   std::optional<int64_t> value = shape.evaluate(frame_->dims);
   if (value && *value >= INT_MIN && *value <= INT_MAX)
     return *value;
   Diagnostic &diagnostic = diags_.error(
       range, (shape.overflowed() ? "this" : "`" + shape.str() + "`") + " does not fit 32 bits", "T4");
-  std::string at = sizes(shape, frame_->dims);
-  if (!at.empty())
-    diagnostic.note({}, at);
+  noteSizes(diagnostic, shape);
   return 1;
 }
 
@@ -36,12 +44,13 @@ int64_t Lowering::extent(const Shape &shape, SourceRange range) {
   int64_t value = number(shape, range);
   if (value >= 1)
     return value;
-  Diagnostic &diagnostic = diags_.error(
-      range, "the extent `" + shape.str() + "` is " + std::to_string(value) + "; every extent is at least 1",
-      "T1");
-  std::string at = sizes(shape, frame_->dims);
-  if (!at.empty())
-    diagnostic.note({}, at);
+  const std::string number = std::to_string(value);
+  Diagnostic &diagnostic =
+      diags_.error(range,
+                   (shape.str() == number ? "this extent" : "the extent `" + shape.str() + "`") + " is " +
+                       number + "; every extent is at least 1",
+                   "T1");
+  noteSizes(diagnostic, shape);
   return 1;
 }
 
@@ -50,10 +59,7 @@ void Lowering::checkSizes(const FuncInfo &func) {
     std::optional<int64_t> value = check.atLeast0.evaluate(frame_->dims);
     if (value && *value >= 0)
       continue;
-    Diagnostic &diagnostic = diags_.error(check.range, check.message, check.rule);
-    std::string at = sizes(check.atLeast0, frame_->dims);
-    if (!at.empty())
-      diagnostic.note({}, at);
+    noteSizes(diags_.error(check.range, check.message, check.rule), check.atLeast0);
   }
 }
 
