@@ -13,6 +13,8 @@ namespace dbc::oracle {
 
 Values Evaluation::range(RangeOp op) {
   int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer();
+  if (high - low > INT32_MAX) // its length is an int
+    return fail(op, ErrorKind::overflow, "-", high, low);
   int64_t bytes = (high - low) * static_cast<int64_t>(sizeof(Value));
   if (!fits(std::max<int64_t>(bytes, 0)))
     return exhaust(op, high - low, bytes);
