@@ -418,8 +418,10 @@ void Batch::borrow_inputs(int32_t inputs) {
 }
 
 bool Batch::borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, const int32_t *begin) {
-  if (!flat_ || data < 0 || data >= args() || count < 0 || !begin)
+  if (!flat_ || data < 0 || data >= args())
     return refuse("borrow_nodes: no such data type, or borrow_inputs was not called");
+  if (count < 0 || !begin)
+    return refuse("borrow_nodes: " + std::string(count < 0 ? "count is below 0" : "begin is null"));
   Table &table = *tables_[data];
   if (!kinds && count > 0 && table.kind_count.size() > 1) // an empty array may have no address
     return refuse("borrow_nodes: " + table.name + " has several constructors, kinds must be given");
