@@ -1,7 +1,7 @@
 """How the time of a command of `dbc` grows: scaling.py DBC FOLDER COMMAND N FAMILY.. runs it on models of size N and 4 N.
 
 Prints one line for a family that takes more than n log n allows: each doubling at most 2.6 times as long. The time is that of the CPU in
-the program itself, the least of three runs.
+the program itself, the least of three runs; where that is too much, of up to nine, as other work on the machine only ever adds to it.
 """
 
 import pathlib
@@ -29,11 +29,14 @@ def main(dbc, folder, command, n, families):
         "compile-cuda": ["compile", "--target", "cuda", "-o", folder],
     }
     for family in families:
-        times = []
-        for size in (n, 4 * n):
-            path.write_text(model(family, size))
-            times.append(min(seconds([dbc, *commands[command], path]) for _ in range(3)))
-        if times[1] > MOST * max(times[0], 0.01):
+        times = [float("inf"), float("inf")]
+        for run in range(9):
+            for number, size in enumerate((n, 4 * n)):
+                path.write_text(model(family, size))
+                times[number] = min(times[number], seconds([dbc, *commands[command], path]))
+            if run >= 2 and times[1] <= MOST * max(times[0], 0.01):
+                break
+        else:
             print(f"{command} {family}: {n} takes {times[0]:.2f} s, {4 * n} takes {times[1]:.2f} s")
 
 
