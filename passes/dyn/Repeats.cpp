@@ -26,21 +26,30 @@ bool isOwn(Value value, const Varying &varying) {
   return !isa_and_nonnull<dyn::FieldOp, dyn::AtOp>(op) || isOwn(op->getOperand(0), varying);
 }
 
-/// Of a list, which may be another for each of the elements that `varying` is about.
-Common commonOf(Value list, const Varying &varying) {
+/// Of a list, which may be another for each of the elements that `varying` is about; `computed` are the
+/// values that are computed of what is theirs alone.
+Common commonOf(Value list, const Varying &varying, const Varying &computed) {
   if (!varying.has(list))
     return Common::Elements;
   auto result = dyn_cast<OpResult>(list);
   Operation *op = list.getDefiningOp();
   if (isa_and_nonnull<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp, dyn::ZipOp>(op))
-    return commonOf(op->getOperand(result.getResultNumber()), varying);
+    return commonOf(op->getOperand(result.getResultNumber()), varying, computed);
+  if (auto map = dyn_cast_or_null<dyn::MapOp>(op)) {
+    if (computed.has(map.getBody().front().getTerminator()->getOperand(result.getResultNumber())))
+      return Common::Nothing;
+    Common least = Common::Elements;
+    for (Value from : map.getLists())
+      least = std::min(least, commonOf(from, varying, computed));
+    return least;
+  }
   Common common = Common::Nothing;
   if (isa_and_nonnull<dyn::RangeOp>(op)) {
     common = Common::Elements;
   } else if (isa_and_nonnull<dyn::IfOp, dyn::MatchOp>(op)) {
     for (Region &arm : op->getRegions())
-      common = std::max(common,
-                        commonOf(arm.front().getTerminator()->getOperand(result.getResultNumber()), varying));
+      common = std::max(common, commonOf(arm.front().getTerminator()->getOperand(result.getResultNumber()),
+                                         varying, computed));
   } else if (isa_and_nonnull<dyn::FieldOp, dyn::AtOp>(op) && !isOwn(op->getOperand(0), varying)) {
     common = Common::Elements;
   }
@@ -116,7 +125,7 @@ private:
     for (Operation *around = op->getParentOp(); around != binder; around = around->getParentOp())
       if (dyn::isBinder(around))
         for (auto [list, element] : llvm::zip(dyn::listsOf(around), around->getRegion(0).getArguments()))
-          if (isUsed(list, element) && commonOf(list, varying) == Common::Nothing)
+          if (isUsed(list, element) && commonOf(list, varying, uses) == Common::Nothing)
             return false; // no other element has these operands
     for (Operation *around = op->getParentOp(); around != binder; around = around->getParentOp()) {
       if (isa<dyn::IfOp, dyn::MatchOp>(around))
@@ -131,7 +140,8 @@ private:
             llvm::any_of(from, [](Value v) { return v.getDefiningOp() && fails(v.getDefiningOp()); });
         if (source && !source->path.empty() && mayFail)
           return add(Repeat::Why::Fails, source->path.front());
-        return add(commonOf(list, varying) == Common::Nodes ? Repeat::Why::Nodes : Repeat::Why::List, around);
+        return add(commonOf(list, varying, uses) == Common::Nodes ? Repeat::Why::Nodes : Repeat::Why::List,
+                   around);
       }
     }
     if (llvm::any_of(from, [](Value v) { return isa<dyn::ListType>(v.getType()) && dyn::isEnded(v); }))

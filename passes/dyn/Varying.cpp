@@ -35,7 +35,15 @@ void Varying::add(Operation *op) {
 bool Varying::elementsVary(Value list) const {
   if (!has(list))
     return false;
-  return elements == Elements::AsTheirList || !(dyn::isStructural(list) || sourceOf(list, *this));
+  if (elements == Elements::AsTheirList)
+    return true;
+  while (isa_and_nonnull<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp, dyn::ZipOp>(list.getDefiningOp()))
+    list = list.getDefiningOp()->getOperand(cast<OpResult>(list).getResultNumber());
+  if (dyn::isStructural(list) || !has(list))
+    return false;
+  auto map = list.getDefiningOp<dyn::MapOp>(); // which was visited
+  return !map ||
+         has(map.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
 }
 
 void Varying::visit(Block &block) {
