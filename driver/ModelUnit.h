@@ -51,8 +51,8 @@ public:
 
   /// Reads the model and what it imports, and finds what is wrong with it, at every size.
   Exit check();
-  /// The same, and what is wrong with the values of dims that are set; where all dims have one, with the sizes
-  /// that follow from them.
+  /// The same, and what is wrong with the values of dims that are set; where all dims have one, with the
+  /// sizes that follow from them.
   Exit checkWithDims();
   /// Binds the dims and makes the `dyn` module.
   Exit lower();

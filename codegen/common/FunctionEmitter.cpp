@@ -440,6 +440,13 @@ StringRef intFunction(dyn::IntKind kind) {
   return kind == dyn::IntKind::Rem ? "mod" : dyn::stringifyIntKind(kind);
 }
 
+std::string intErrorKind(dyn::IntKind kind, const std::string &divisor) {
+  const std::string overflow = "dbc::ErrorKind::overflow", zero = "dbc::ErrorKind::zero_division";
+  if (kind == dyn::IntKind::Rem)
+    return zero;
+  return kind == dyn::IntKind::Div ? divisor + " == 0 ? " + zero + " : " + overflow : overflow;
+}
+
 StringRef intWord(dyn::IntKind kind) {
   switch (kind) {
   case dyn::IntKind::Add:

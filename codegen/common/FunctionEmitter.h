@@ -137,6 +137,8 @@ int64_t rowSize(kernel::LocalType type);
 /// Of integers in a stage: the function's name behind "checked_", and the operator in messages.
 llvm::StringRef intFunction(dyn::IntKind kind);
 llvm::StringRef intWord(dyn::IntKind kind);
+/// What is wrong where arithmetic of integers has no result, in C++; `divisor` is the second operand.
+std::string intErrorKind(dyn::IntKind kind, const std::string &divisor);
 /// The name that the source gave a value, without what made it unique; "" if it has none.
 std::string sourceName(mlir::Value value);
 /// C++ type of a scalar value: real, int32_t or bool.

@@ -161,11 +161,11 @@ static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func
 /// An array of a device: {"name": .., "kind": .., "largest": [{"count": "rows", "of": .., "bytes": ..}]}.
 static void deviceArray(json::OStream &j, const MemoryPlan::Array &array) {
   j.attribute("name", array.name);
-  j.attribute("kind", array.kind);
+  j.attribute("kind", wordOf(array.kind));
   j.attributeArray("largest", [&] {
     for (const MemoryPlan::Term &term : array.largest)
       j.object([&] {
-        j.attribute("count", term.count);
+        j.attribute("count", wordOf(term.count));
         if (!term.of.empty())
           j.attribute("of", term.of);
         if (term.level >= 0)

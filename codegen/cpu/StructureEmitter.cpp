@@ -167,12 +167,7 @@ void CpuFunctionEmitter::emitInt(kernel::IntOp op) {
     at = commas({eventOfRow(model_, program_, op, row, "plan."), inRow(row)});
   }
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
-  std::string kind = "dbc::ErrorKind::overflow";
-  if (op.getKind() == dyn::IntKind::Div)
-    kind = inside(use(op.getB()), Bind::Add) +
-           " == 0 ? dbc::ErrorKind::zero_division : dbc::ErrorKind::overflow";
-  else if (op.getKind() == dyn::IntKind::Rem)
-    kind = "dbc::ErrorKind::zero_division";
+  std::string kind = intErrorKind(op.getKind(), inside(use(op.getB()), Bind::Add));
   out_->line("int32_t " + name + " = 0;");
   body("if (!dbc::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
     emitRuntimeError(commas({at, kind, quoted(op.getWhere()), quoted(intWord(op.getKind())), a, b}));

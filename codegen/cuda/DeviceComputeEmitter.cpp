@@ -103,13 +103,9 @@ void DeviceComputeEmitter::report() {
       numbers = check.getValues().size() - 1;
     } else {
       auto arithmetic = cast<kernel::IntOp>(op);
-      std::string kind = "dbc::ErrorKind::overflow";
-      if (arithmetic.getKind() == dyn::IntKind::Div)
-        kind = "error.numbers[1] == 0 ? dbc::ErrorKind::zero_division : dbc::ErrorKind::overflow";
-      else if (arithmetic.getKind() == dyn::IntKind::Rem)
-        kind = "dbc::ErrorKind::zero_division";
       arguments.insert(arguments.end(),
-                       {kind, quoted(arithmetic.getWhere()), quoted(intWord(arithmetic.getKind()))});
+                       {intErrorKind(arithmetic.getKind(), "error.numbers[1]"), quoted(arithmetic.getWhere()),
+                        quoted(intWord(arithmetic.getKind()))});
     }
     for (size_t n = 0; n < numbers; ++n)
       arguments.push_back("error.numbers[" + std::to_string(n) + "]");
@@ -177,7 +173,8 @@ size_t DeviceComputeEmitter::distributedNumber(kernel::FuncOp stage) {
 
 /// Bytes of each row of an array; 0 where it is no rows, or such of several index sets.
 static int64_t rowBytes(const DeviceRegion &region) {
-  return region.terms.size() == 1 && region.terms[0].count == "rows" ? region.terms[0].bytes : 0;
+  return region.terms.size() == 1 && region.terms[0].count == MemoryPlan::Count::Rows ? region.terms[0].bytes
+                                                                                      : 0;
 }
 
 /// All the memory of a sub-batch, and what the host has of it.
@@ -191,12 +188,13 @@ void DeviceComputeEmitter::begin() {
       out_.line(region.type + " *" + region.name + " = nullptr;");
   if (all.empty())
     return out_.line("begun = device.begin({});");
-  const std::pair<const char *, const char *> kinds[] = {
-      {"result", "Results."},
-      {"input", "The batch, and how its rows are found."},
-      {"zeros", "Counters of block groups."},
-      {"rows", "Values, one a row."},
-      {"decided",
+  using Kind = MemoryPlan::Kind;
+  const std::pair<Kind, const char *> kinds[] = {
+      {Kind::Result, "Results."},
+      {Kind::Input, "The batch, and how its rows are found."},
+      {Kind::Zeros, "Counters of block groups."},
+      {Kind::Rows, "Values, one a row."},
+      {Kind::Decided,
        "What the host decides in the course of the run: which rows are active, and lists of rows."},
   };
   out_.line("begun = device.begin({");
@@ -208,11 +206,11 @@ void DeviceComputeEmitter::begin() {
       if (first)
         out_.line("    // " + std::string(comment));
       first = false;
-      std::string text = "dbc::cuda::" + region.kind + "(&" + region.pointer() + ", " +
+      std::string text = "dbc::cuda::" + wordOf(region.kind).str() + "(&" + region.pointer() + ", " +
                          (region.from.empty() ? "" : region.from + ", ") + region.size +
                          (region.device.empty() ? "" : ", " + region.device) + ")";
       // Kernels may write these: where they are wrong, the CPU says which array it was.
-      if (region.kind == "rows" || region.kind == "result")
+      if (region.kind == Kind::Rows || region.kind == Kind::Result)
         text += ".named(" + quoted(region.name) + ", " + std::to_string(rowBytes(region)) + ")";
       out_.line("    " + (region.synced ? "dbc::cuda::synced(" + text + ")" : text) + ",");
     }

@@ -10,6 +10,9 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
+using Count = MemoryPlan::Count;
+using Kind = MemoryPlan::Kind;
+
 DeviceRegions::DeviceRegions(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              NameScope &locals)
     : model_(model), program_(program), arrays_(arrays), locals_(locals) {
@@ -33,8 +36,8 @@ void DeviceRegions::findScratch() {
     }
     const bool isBound =
         bool(program_.distinctInRun(program_.find<kernel::IndexSetOp>(*stage.getIndexSet())));
-    scratchBlocks_.push_back({isBound ? "lookup_blocks" : "blocks", stage.getIndexSet()->str(), 0, -1,
-                              blocks.rows, blocks.tiles, most});
+    scratchBlocks_.push_back({isBound ? Count::LookupBlocks : Count::Blocks, stage.getIndexSet()->str(), 0,
+                              -1, blocks.rows, blocks.tiles, most});
   }
   for (MemoryPlan::Term &blocks : scratchBlocks_)
     blocks.bytes = scratch_;
@@ -44,7 +47,7 @@ void DeviceRegions::findScratch() {
 DeviceRegion DeviceRegions::fieldRegion(const std::string &symbol) {
   Array array = model_.array(program_, symbol);
   const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
-  DeviceRegion region{"input", array.member, "", array.member, "", {}, {}};
+  DeviceRegion region{Kind::Input, array.member, "", array.member, "", {}, {}};
   std::string view, rows, column;
   kernel::FieldArray which;
   int64_t level = 0;
@@ -54,7 +57,7 @@ DeviceRegion DeviceRegions::fieldRegion(const std::string &symbol) {
     column = argument.getName().str();
     view = "run.arg(" + std::to_string(argument.getComponent()) + ")";
     rows = "run.range";
-    region.terms.push_back({"inputs", "", bytes});
+    region.terms.push_back({Count::Inputs, "", bytes});
   } else {
     auto field = program_.find<kernel::FieldOp>(symbol);
     which = field.getArray();
@@ -63,14 +66,14 @@ DeviceRegion DeviceRegions::fieldRegion(const std::string &symbol) {
     std::string table = std::to_string(model_.data(field.getData()).number);
     view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
     rows = "run.batch.rows(" + table + ", run.range)";
-    region.terms.push_back({"nodes", field.getData().str(), bytes});
+    region.terms.push_back({Count::Nodes, field.getData().str(), bytes});
   }
   if (which == kernel::FieldArray::Items) {
     rows = "dbc::cuda::elements(" + view + ", " + rows + ")";
-    region.terms = {{"elements", column, bytes}};
+    region.terms = {{Count::Elements, column, bytes}};
   } else if ((which == kernel::FieldArray::Begin || which == kernel::FieldArray::End) && level > 0) {
     rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level) + ")";
-    region.terms = {{"elements", column, bytes, level}};
+    region.terms = {{Count::Elements, column, bytes, level}};
   }
   region.size = rows + ", " + std::to_string(array.rowSize());
   if ((which == kernel::FieldArray::Value || which == kernel::FieldArray::Items) && array.pointee == "float")
@@ -85,7 +88,7 @@ DeviceRegion DeviceRegions::rowsRegion(const Storage &storage) {
       model_, program_, storage, [&](kernel::BufferOp buffer) { return strideOf(buffer); },
       [&](kernel::BufferOp buffer) { return "arrays." + member(buffer); });
   const bool alone = storage.buffers.size() == 1;
-  DeviceRegion region{"rows",
+  DeviceRegion region{Kind::Rows,
                       alone ? member(storage.buffers.front()) : shared.name,
                       alone ? "" : shared.type,
                       "",
@@ -100,12 +103,12 @@ DeviceRegion DeviceRegions::rowsRegion(const Storage &storage) {
     if (kernel::DistinctOp numbers = program_.distinctInRun(program_.find<kernel::IndexSetOp>(of))) {
       assert(alone && "what holds a gradient shares no memory");
       region.size = "(" + lookups(numbers) + ") * " + std::to_string(strideOf(buffer));
-      region.terms = {{"lookups", of, bytes}};
+      region.terms = {{Count::Lookups, of, bytes}};
       return region;
     }
     auto same = llvm::find_if(region.terms, [&](const MemoryPlan::Term &term) { return term.of == of; });
     if (same == region.terms.end())
-      region.terms.push_back({"rows", of, bytes});
+      region.terms.push_back({Count::Rows, of, bytes});
     else
       same->bytes = std::max(same->bytes, bytes);
   }
@@ -125,8 +128,8 @@ DeviceRegion DeviceRegions::scratchRegion() {
         ")");
   }
   std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
-  return {"rows", "scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
-          {},     scratchBlocks_};
+  return {Kind::Rows, "scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
+          {},         scratchBlocks_};
 }
 
 /// The array where the host puts the rows of an index set that stay.
@@ -143,14 +146,14 @@ DeviceRegion DeviceRegions::indexArrayRegion(const DeviceArrays::IndexArray &arr
   kernel::IndexSetOp indexSet = array.indexSet;
   const std::string name = program_.nameOf(indexSet),
                     number = std::to_string(program_.indexArray(indexSet, array.name));
-  DeviceRegion region{"input", array.member, "", name + "[" + number + "]", "", {}, {}};
+  DeviceRegion region{Kind::Input, array.member, "", name + "[" + number + "]", "", {}, {}};
   if (kernel::TransposeOp transpose = program_.transposeOf(indexSet)) {
     const auto to = program_.find<kernel::IndexSetOp>(transpose.getTo());
     const kernel::DistinctOp numbers = program_.distinctInRun(to);
     const bool begins = array.name == "begin";
-    region.terms = {{!begins   ? "rows"
-                     : numbers ? "lookups"
-                               : "begins",
+    region.terms = {{!begins   ? Count::Rows
+                     : numbers ? Count::Lookups
+                               : Count::Begins,
                      (begins ? transpose.getTo() : transpose.getFrom()).str(), 4}};
     if (!transpose->getParentOfType<kernel::RunOp>()) {
       region.size = name + ".array(" + number + ").size()";
@@ -162,10 +165,10 @@ DeviceRegion DeviceRegions::indexArrayRegion(const DeviceArrays::IndexArray &arr
     return madeInRun(array, region);
   }
   region.size = "size_t(" + program_.rows(indexSet) + ")";
-  region.terms = {{"rows", indexSet.getSymName().str(), 4}};
+  region.terms = {{Count::Rows, indexSet.getSymName().str(), 4}};
   if (kernel::DistinctOp numbers = program_.distinctInRun(indexSet)) {
     region.size = lookups(numbers);
-    region.terms = {{"lookups", indexSet.getSymName().str(), 4}};
+    region.terms = {{Count::Lookups, indexSet.getSymName().str(), 4}};
     return madeInRun(array, region);
   }
   return program_.filledInRun(indexSet, array.name) ? madeInRun(array, region) : region;
@@ -173,7 +176,7 @@ DeviceRegion DeviceRegions::indexArrayRegion(const DeviceArrays::IndexArray &arr
 
 /// The same where the host makes it when it has fetched what kernels computed: room for as much.
 DeviceRegion DeviceRegions::madeInRun(const DeviceArrays::IndexArray &array, const DeviceRegion &before) {
-  return {"decided", placeOf(array), "int32_t", "", before.size, {}, before.terms};
+  return {Kind::Decided, placeOf(array), "int32_t", "", before.size, {}, before.terms};
 }
 
 std::string DeviceRegions::placeOf(const DeviceArrays::IndexArray &array) {
@@ -207,22 +210,22 @@ static bool isSelected(kernel::IndexSetOp order) {
 DeviceRegion DeviceRegions::orderRegion(kernel::IndexSetOp indexSet, const std::string &member) {
   if (indexSet.getKind() == kernel::IndexSetKind::ByInput) {
     const std::string name = program_.nameOf(indexSet);
-    return {"input",
+    return {Kind::Input,
             member,
             "",
             name + ".order()",
             "size_t(" + name + ".rows())",
             {},
-            {{"order", indexSet.getSymName().str(), 4}}};
+            {{Count::Order, indexSet.getSymName().str(), 4}}};
   }
   const std::string timeSteps = program_.timeSteps(indexSet);
-  return {"input",
+  return {Kind::Input,
           member,
           "",
           timeSteps + ".rows()",
           timeSteps + ".order.size()",
           {},
-          {{"order", indexSet.getSymName().str(), 4}}};
+          {{Count::Order, indexSet.getSymName().str(), 4}}};
 }
 
 /// The index set whose rows an order has, of kind `by_input` or its own.
@@ -241,37 +244,37 @@ void DeviceRegions::addInputs(std::vector<DeviceRegion> &regions) {
       regions.push_back(orderRegion(indexSet, member));
   if (arrays_.drops) {
     const std::string keys = locals_.fresh("dropout_keys");
-    regions.push_back({"input",
+    regions.push_back({Kind::Input,
                        keys,
                        "const uint64_t",
                        "run.dropout.inputs",
                        "size_t(run.batch.inputs())",
                        {"arrays.dropout = {run.dropout.drops, run.dropout.run, " + keys + "};"},
-                       {{"inputs", "", 8}}});
+                       {{Count::Inputs, "", 8}}});
   }
   for (auto [number, distributed] : llvm::enumerate(arrays_.timeSteps)) {
     auto [indexSet, member] = distributed;
     std::string of = "(" + std::to_string(number) + ")";
-    regions.push_back({"input",
+    regions.push_back({Kind::Input,
                        member,
                        "",
                        "block_groups.bounds" + of,
                        "block_groups.size" + of,
                        {},
-                       {{"time_steps", indexSet.getSymName().str(), 4}}});
+                       {{Count::TimeSteps, indexSet.getSymName().str(), 4}}});
   }
 }
 
 /// What it decides in its course: orders of active rows, and which rows are active.
 void DeviceRegions::addDecided(std::vector<DeviceRegion> &regions) {
   auto decided = [&](kernel::IndexSetOp indexSet) {
-    regions.push_back({"decided",
+    regions.push_back({Kind::Decided,
                        activeOf(indexSet),
                        "int32_t",
                        "",
                        "size_t(" + program_.rows(rowsOf(indexSet)) + ")",
                        {},
-                       {{"rows", rowsOf(indexSet).getSymName().str(), 4}}});
+                       {{Count::Rows, rowsOf(indexSet).getSymName().str(), 4}}});
   };
   for (auto [indexSet, member] : arrays_.orders)
     if (isSelected(indexSet))
@@ -295,17 +298,17 @@ std::vector<DeviceRegion> DeviceRegions::all() {
   for (const Storage &storage : program_.storages)
     if (!storage.ofModel && isResult(storage)) {
       regions.push_back(rowsRegion(storage));
-      regions.back().kind = "result";
+      regions.back().kind = Kind::Result;
     }
   addInputs(regions);
   if (!arrays_.loops.empty())
-    regions.push_back({"zeros",
+    regions.push_back({Kind::Zeros,
                        "counters",
                        "",
                        "",
                        std::to_string(arrays_.loops.size()) + " * dbc::cuda::kCounters",
                        {},
-                       {{"sub_batch", "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
+                       {{Count::SubBatch, "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
   // What is synchronised element by element is contiguous.
   for (bool synced : {true, false})
     for (const Storage &storage : program_.storages)
@@ -315,13 +318,13 @@ std::vector<DeviceRegion> DeviceRegions::all() {
     regions.push_back(scratchRegion());
   if (arrays_.blas) {
     std::string workspace = locals_.fresh("blas_workspace");
-    regions.push_back({"rows",
+    regions.push_back({Kind::Rows,
                        workspace,
                        "unsigned char",
                        "",
                        "dbc::cuda::kBlasWorkspace",
                        {"arrays.blas = device.blas(" + workspace + ");"},
-                       {{"sub_batch", "", kBlasWorkspace}}});
+                       {{Count::SubBatch, "", kBlasWorkspace}}});
   }
   addDecided(regions);
   return regions;

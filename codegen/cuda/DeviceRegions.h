@@ -11,7 +11,7 @@ namespace dbc::codegen {
 
 /// An array as dbc::cuda::Region has it.
 struct DeviceRegion {
-  std::string kind;                    ///< result, input, zeros, rows, decided
+  MemoryPlan::Kind kind;
   std::string name;                    ///< of the pointer that gets its address: a local one, or of `Arrays`
   std::string type;                    ///< C++ of the local pointer that is to be declared; else ""
   std::string from;                    ///< input: where the host has it, in C++

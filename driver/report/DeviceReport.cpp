@@ -207,27 +207,32 @@ using codegen::MemoryPlan;
 /// "row of `encode`".
 static std::string inWords(const MemoryPlan::Term &term) {
   std::string of = " of `" + term.of + "`";
-  if (term.count == "rows")
+  switch (term.count) {
+  case MemoryPlan::Count::Rows:
     return "row" + of;
-  if (term.count == "order")
+  case MemoryPlan::Count::Order:
     return "row" + of + ", if they are out of order";
-  if (term.count == "begins")
+  case MemoryPlan::Count::Begins:
     return "row" + of + ", and one more";
-  if (term.count == "lookups")
+  case MemoryPlan::Count::Lookups:
     return "number that is looked up" + of + ", and one more";
-  if (term.count == "time_steps")
+  case MemoryPlan::Count::TimeSteps:
     return "level or step" + of + " and each block group, and one more";
-  if (term.count == "inputs")
+  case MemoryPlan::Count::Inputs:
     return "input";
-  if (term.count == "sub_batch")
+  case MemoryPlan::Count::SubBatch:
     return "sub-batch";
-  if (term.count == "nodes")
+  case MemoryPlan::Count::Nodes:
     return "node" + of;
-  if (term.count == "elements")
+  case MemoryPlan::Count::Elements:
     return "element" + of + (term.level < 0 ? "" : " behind " + counted(term.level, "list"));
-  return "block of " + counted(term.rows, "row") + of +
-         (term.tiles > 1 ? " and each of " + std::to_string(term.tiles) + " tiles" : "") + ", at most " +
-         counted(term.most, "block");
+  case MemoryPlan::Count::Blocks:
+  case MemoryPlan::Count::LookupBlocks:
+    return "block of " + counted(term.rows, "row") + of +
+           (term.tiles > 1 ? " and each of " + std::to_string(term.tiles) + " tiles" : "") + ", at most " +
+           counted(term.most, "block");
+  }
+  llvm_unreachable("a count");
 }
 
 void print(llvm::raw_ostream &out, const MemoryPlan &plan, const MemoryPlan::Entry &entry) {

@@ -190,12 +190,12 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
       fine = false;
     } else if (!type->isNumber()) {
       coercion_.defaultLiterals(*element);
-      return refuse(
-          element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3",
-          type->isList()
-              ? "`xs ++ ys` joins lists"
-              : "there is no list literal but `[]`: lists come from fields, ranges, `map` and scans; that of this "
-                "element alone is `map(_ in 0..1) { .. }`");
+      return refuse(element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type),
+                    "T3",
+                    type->isList() ? "`xs ++ ys` joins lists"
+                                   : "there is no list literal but `[]`: lists come from fields, ranges, "
+                                     "`map` and scans; that of this "
+                                     "element alone is `map(_ in 0..1) { .. }`");
     }
   }
   if (!fine)
