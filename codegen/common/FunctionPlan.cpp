@@ -249,6 +249,10 @@ void FunctionEmitter::planRows() {
   func_.getBody().walk([&](Operation *op) {
     if (dead_.contains(op))
       return;
+    if (auto accesses = dyn_cast<kernel::AccessOpInterface>(op))
+      for (const kernel::Access &access : accesses.getAccesses())
+        if (access.writes)
+          stored_.insert(access.array.getValue());
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
       if (load.getIndexArray() || load.getIndices().empty())
         return;
@@ -256,17 +260,9 @@ void FunctionEmitter::planRows() {
       if (!array.extents.empty())
         addRowUse(op, load.getArray(), {}, load.getIndices()[0], false);
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-      stored_.insert(store.getArray());
       Array array = model_.array(program_, store.getArray());
       if (!array.extents.empty())
         addRowUse(op, store.getArray(), {}, store.getIndices()[0], true);
-    } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
-      stored_.insert(outer.getInto());
-      if (outer.getBias())
-        stored_.insert(*outer.getBias());
-    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
-      if (auto rows = product.getInto().getDefiningOp<kernel::RowsOp>())
-        stored_.insert(*rows.getArray());
     } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
       if (read.getIndices().size() > 1)
         addRowUse(op, "", read.getLocal(), read.getIndices()[0], false);
@@ -337,19 +333,13 @@ void FunctionEmitter::planAliases() {
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (dead_.contains(op))
       return;
+    if (auto accesses = dyn_cast<kernel::AccessOpInterface>(op))
+      for (const kernel::Access &access : accesses.getAccesses())
+        addArray(access.array.getValue());
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-      if (!load.getIndexArray())
-        return addArray(load.getArray());
-      addIndexArray(load.getArray(), load.getIndexArray()->str());
-    } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-      addArray(store.getArray());
-    } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
-      addArray(outer.getInto());
-      if (outer.getBias())
-        addArray(*outer.getBias());
+      if (load.getIndexArray())
+        addIndexArray(load.getArray(), load.getIndexArray()->str());
     } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
-      if (rows.getArray())
-        addArray(*rows.getArray());
       if (rows.getIndexSet())
         addIndexArray(*rows.getIndexSet(), rows.getIndexArray()->str());
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {

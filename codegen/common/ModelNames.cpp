@@ -395,13 +395,10 @@ void ModelNames::findUses(Program &p) {
         p.params[symbol] = p.members.fresh({param.name, "param_" + param.name});
       }
   };
+  kernel::walkAccesses(p.op,
+                       [&](Operation *, const kernel::Access &access) { use(access.array.getValue()); });
   p.op.walk([&](Operation *op) {
-    if (auto load = dyn_cast<kernel::LoadOp>(op))
-      use(load.getArray());
-    else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
-      if (rows.getArray())
-        use(*rows.getArray());
-    } else if (isa<kernel::CollectNodesOp>(op))
+    if (isa<kernel::CollectNodesOp>(op))
       p.collectsNodes = true;
     else if (auto called = dyn_cast<kernel::CalledOp>(op))
       p.asked.insert(p.find<kernel::GroupOp>(called.getGroup()));

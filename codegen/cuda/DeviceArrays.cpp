@@ -46,15 +46,13 @@ void DeviceArrays::add(Operation *op, const ModelNames &model, const Program &pr
         return;
     indexArrays.push_back({indexSet, name.str(), ""});
   };
+  if (auto accesses = dyn_cast<kernel::AccessOpInterface>(op))
+    for (const kernel::Access &access : accesses.getAccesses())
+      addArray(access.array.getValue());
   if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-    if (!load.getIndexArray())
-      return addArray(load.getArray());
-    addIndexArray(load.getArray(), *load.getIndexArray());
-  } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-    addArray(store.getArray());
+    if (load.getIndexArray())
+      addIndexArray(load.getArray(), *load.getIndexArray());
   } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
-    if (rows.getArray())
-      addArray(*rows.getArray());
     if (rows.getIndexSet())
       addIndexArray(*rows.getIndexSet(), *rows.getIndexArray());
   } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {

@@ -31,7 +31,7 @@ namespace {
 
 class ProgramReader {
 public:
-  ProgramReader(batch::ProgramOp program, int64_t realBytes)
+  ProgramReader(kernel::ProgramOp program, int64_t realBytes)
       : program(program), symbols(program), realBytes(realBytes) {
     findKept();
   }
@@ -52,16 +52,16 @@ public:
 private:
   /// Finds the arrays that are written until the results are there, and read behind that: by adjoints.
   void findKept() {
-    if (program.getBody().front().getOps<batch::GradientOp>().empty() &&
-        program.getBody().front().getOps<batch::InputGradientOp>().empty())
+    if (program.getBody().front().getOps<kernel::GradientOp>().empty() &&
+        program.getBody().front().getOps<kernel::InputGradientOp>().empty())
       return;
     llvm::StringSet<> outputs;
-    for (auto output : program.getBody().front().getOps<batch::OutputOp>())
+    for (auto output : program.getBody().front().getOps<kernel::OutputOp>())
       outputs.insert(output.getBuffer());
     std::vector<passes::StageAccess> units;
     size_t forward = 0; // units until the results are there
     for (Operation &op : program.getBody().front()) {
-      if (!op.hasTrait<batch::Scheduled>())
+      if (!batch::isScheduled(&op))
         continue;
       units.push_back(passes::accessesOf(&op));
       if (llvm::any_of(units.back().writes, [&](StringRef array) { return outputs.contains(array); }))
@@ -99,7 +99,7 @@ private:
   }
 
   /// Of an array's row.
-  int64_t bytesOf(batch::BufferOp buffer) {
+  int64_t bytesOf(kernel::BufferOp buffer) {
     return llvm::product_of(dyn::extents(buffer.getType())) *
            kernel::bytesOf(dyn::scalar(buffer.getType()), realBytes);
   }
@@ -124,15 +124,15 @@ private:
       report.lines.push_back(file + ":" + std::to_string(line));
     for (StringRef array : passes::accessesOf(stage).writes)
       if (kept.contains(array))
-        report.kept.push_back({array.str(), bytesOf(program.lookupSymbol<batch::BufferOp>(array))});
+        report.kept.push_back({array.str(), bytesOf(program.lookupSymbol<kernel::BufferOp>(array))});
     return report;
   }
 
   /// Of distinct numbers: the rows of a table whose gradient lies there, or else values of an index.
   std::string distinctRows(kernel::IndexSetOp indexSet) {
     Block &body = program.getBody().front();
-    for (auto gradient : body.getOps<batch::GradientOp>())
-      if (auto buffer = program.lookupSymbol<batch::BufferOp>(gradient.getBuffer());
+    for (auto gradient : body.getOps<kernel::GradientOp>())
+      if (auto buffer = program.lookupSymbol<kernel::BufferOp>(gradient.getBuffer());
           buffer.getIndexSet() == indexSet.getSymName())
         return "each row that is looked up of the table `" + gradient.getParam().str() + "`, declared at " +
                dyn::sourceLocation(program->getParentOfType<ModuleOp>()
@@ -200,16 +200,16 @@ private:
   void when(batch::StageOp stage, StageReport &report) {
     report.when = "once";
     for (Operation *op = stage->getParentOp(); op != program; op = op->getParentOp()) {
-      if (isa<batch::ConcurrentOp>(op))
+      if (isa<kernel::ConcurrentOp>(op))
         continue;
       std::string loop;
-      if (auto levels = dyn_cast<batch::LevelsOp>(op)) {
+      if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {
         auto group = program.lookupSymbol<kernel::GroupOp>(levels.getGroup());
         std::string cells;
         for (Attribute cell : group.getCells())
           cells += (cells.empty() ? "`" : ", `") + cast<StringAttr>(cell).getValue().str() + "`";
         loop = "by level of " + cells;
-      } else if (auto steps = dyn_cast<batch::StepsOp>(op)) {
+      } else if (auto steps = dyn_cast<kernel::StepsOp>(op)) {
         loop = "by step of the scan at " +
                dyn::sourceLocation(program.lookupSymbol<kernel::IndexSetOp>(steps.getIndexSet()).getLoc());
       }
@@ -260,7 +260,7 @@ private:
 
   /// Buffers that share memory are counted each.
   void memory(ProgramReport &report) {
-    for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
+    for (auto buffer : program.getBody().front().getOps<kernel::BufferOp>()) {
       auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
       if (indexSet.getKind() == kernel::IndexSetKind::Model)
         continue;
@@ -278,11 +278,11 @@ private:
   void storages(ProgramReport &report) {
     llvm::StringSet<> ofResults; // gradients: what gives results is copied
     for (Operation &op : program.getBody().front()) {
-      if (FlatSymbolRefAttr result = batch::resultOf(&op); result && !isa<batch::OutputOp>(op))
+      if (FlatSymbolRefAttr result = kernel::resultOf(&op); result && !isa<kernel::OutputOp>(op))
         ofResults.insert(result.getValue());
     }
     std::map<int64_t, size_t> numbered;
-    for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
+    for (auto buffer : program.getBody().front().getOps<kernel::BufferOp>()) {
       auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
       if (indexSet.getKind() == kernel::IndexSetKind::Model || ofResults.contains(buffer.getSymName()))
         continue;
@@ -339,7 +339,7 @@ private:
     to.push_back(std::move(report));
   }
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   mlir::SymbolTable symbols;
   int64_t realBytes;
   llvm::StringSet<> kept; ///< arrays that derivatives are computed from
@@ -391,7 +391,7 @@ llvm::json::Value movesToJson(ModuleOp batch) {
 
 std::vector<ProgramReport> reportStages(ModuleOp batch, int64_t realBytes) {
   std::vector<ProgramReport> reports;
-  for (auto program : batch.getOps<batch::ProgramOp>())
+  for (auto program : batch.getOps<kernel::ProgramOp>())
     reports.push_back(ProgramReader(program, realBytes).read());
   return reports;
 }

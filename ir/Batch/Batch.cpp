@@ -3,6 +3,8 @@
 // The `batch` dialect: registration, verifiers.
 #include "ir/Batch/Batch.h"
 #include "ir/Kernel/Verify.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -38,24 +40,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto indexSet = kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
-  if (failed(indexSet))
-    return failure();
-  if (getLive() && (*getLive() < 1 || !liesInSteps(*indexSet)))
-    return emitOpError("keeps the rows of some time steps, but its rows do not lie in the order of these");
-  return success();
-}
-
 /// Whether a buffer has one row in each run.
-static bool isOfBatch(BufferOp buffer, SymbolTableCollection &symbols) {
+static bool isOfBatch(kernel::BufferOp buffer, SymbolTableCollection &symbols) {
   auto indexSet = symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(buffer, buffer.getIndexSetAttr());
   return indexSet && indexSet.getKind() == kernel::IndexSetKind::Batch;
-}
-
-LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
-  return failed(buffer) ? failure() : kernel::verifyOutput(*this, *buffer);
 }
 
 /// What has loops is the group of a recursion, or a scan.
@@ -82,6 +70,26 @@ static LogicalResult verifyGathers(StageOp stage) {
   return failure(gathers.wasInterrupted());
 }
 
+/// What a library computes is one product and its bias, for all rows.
+static LogicalResult verifyBlas(StageOp stage, SymbolTableCollection &symbols) {
+  if (!stage.getBlas())
+    return success();
+  auto indexSet = symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(stage, stage.getIndexSetAttr());
+  bool isProduct = !stage.getWhen() && !indexSet.getMasked();
+  unsigned reads = 0, products = 0, sums = 0, writes = 0;
+  for (Operation &op : stage.getBody().front()) {
+    reads += isa<ReadOp>(op);
+    products += isa<linalg::ContractOp>(op);
+    sums += isa<arith::AddFOp>(op);
+    writes += isa<WriteOp>(op);
+    isProduct &= isa<ReadOp, linalg::ContractOp, arith::AddFOp, WriteOp, dyn::GetOp>(op) ||
+                 op.hasTrait<OpTrait::ConstantLike>();
+  }
+  if (isProduct && reads == 1 && products == 1 && sums <= 1 && writes == 1)
+    return success();
+  return stage.emitOpError("is not one product for all rows, as a library computes it");
+}
+
 LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols)))
     return failure();
@@ -97,13 +105,16 @@ LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
   });
   if (dropouts.wasInterrupted())
     return failure();
-  if (failed(verifyGathers(*this)))
+  if (failed(verifyGathers(*this)) || failed(verifyBlas(*this, symbols)))
     return failure();
+  if (getSchedule() && getSchedule()->getChannels() > 0 && !mayRepeat())
+    return emitOpError("is computed in tiles, but replaces what it reads");
   if (!getWhen())
     return success();
-  return kernel::lookUp<BufferOp>(*this, getWhenAttr(), "truth for each row", symbols, [&](BufferOp buffer) {
-    return buffer.getIndexSetAttr() == getIndexSetAttr() && buffer.getType().isInteger(1);
-  });
+  return kernel::lookUp<kernel::BufferOp>(
+      *this, getWhenAttr(), "truth for each row", symbols, [&](kernel::BufferOp buffer) {
+        return buffer.getIndexSetAttr() == getIndexSetAttr() && buffer.getType().isInteger(1);
+      });
 }
 
 /// `ago` says where rows lie in buffers of which not all are kept.
@@ -112,7 +123,7 @@ template <class Read> static LogicalResult verifyAgo(Read read, SymbolTableColle
     return failure();
   if (!read.getAgo())
     return success();
-  auto buffer = symbols.lookupNearestSymbolFrom<BufferOp>(read, read.getArrayAttr());
+  auto buffer = symbols.lookupNearestSymbolFrom<kernel::BufferOp>(read, read.getArrayAttr());
   if (!read.getCarried() || !buffer || !buffer.getLive() || *read.getAgo() < 1 ||
       *read.getAgo() >= *buffer.getLive())
     return read.emitOpError("reads rows of a time step that are not kept");
@@ -120,7 +131,7 @@ template <class Read> static LogicalResult verifyAgo(Read read, SymbolTableColle
 }
 
 FlatSymbolRefAttr dbc::batch::rowsOf(Operation *array) {
-  if (auto buffer = dyn_cast<BufferOp>(array))
+  if (auto buffer = dyn_cast<kernel::BufferOp>(array))
     return buffer.getIndexSetAttr();
   auto field = dyn_cast<dbc::kernel::FieldOp>(array);
   auto argument = dyn_cast<dbc::kernel::ArgumentOp>(array);
@@ -130,20 +141,6 @@ FlatSymbolRefAttr dbc::batch::rowsOf(Operation *array) {
   if ((field ? field.getArray() : argument.getArray()) == dbc::kernel::FieldArray::Items)
     return FlatSymbolRefAttr::get(array);
   return field ? field.getDataAttr() : FlatSymbolRefAttr();
-}
-
-FlatSymbolRefAttr dbc::batch::resultOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, FlatSymbolRefAttr>(op)
-      .Case<OutputOp, GradientOp, InputGradientOp>([](auto result) { return result.getBufferAttr(); })
-      .Default(FlatSymbolRefAttr());
-}
-
-llvm::StringSet<> dbc::batch::resultsOf(ProgramOp program) {
-  llvm::StringSet<> results;
-  for (Operation &op : program.getBody().front())
-    if (FlatSymbolRefAttr result = resultOf(&op))
-      results.insert(result.getValue());
-  return results;
 }
 
 /// What is wrong with the index arrays of a relation, and with what it leads to.
@@ -183,8 +180,22 @@ static DistinctOp madeBy(Block *program, FlatSymbolRefAttr indexSet) {
   auto found = llvm::find_if(all, [&](DistinctOp op) { return op.getIndexSetAttr() == indexSet; });
   return found == all.end() ? DistinctOp() : *found;
 }
+/// Checks that no two relations of a program join the same rows; the first one of them looks at all.
+static LogicalResult verifyUnique(RelationOp first) {
+  for (Operation *op = first->getPrevNode(); op; op = op->getPrevNode())
+    if (isa<RelationOp>(op))
+      return success();
+  llvm::DenseMap<std::tuple<Attribute, Attribute, Attribute>, RelationOp> known;
+  for (auto relation : first->getBlock()->getOps<RelationOp>()) {
+    auto what = std::make_tuple(relation.getFromAttr(), relation.getIndexArrayAttr(), relation.getToAttr());
+    if (auto [other, isNew] = known.try_emplace(what, relation); !isNew)
+      return relation.emitOpError("joins what ")
+             << FlatSymbolRefAttr::get(other->second.getOperation()) << " joins already";
+  }
+  return success();
+}
 LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyRelation(*this, {getIndexArray()}, symbols)))
+  if (failed(verifyUnique(*this)) || failed(verifyRelation(*this, {getIndexArray()}, symbols)))
     return failure();
   auto to = distinctOf(*this, symbols);
   if (!to)
@@ -206,14 +217,14 @@ LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (madeBy((*this)->getBlock(), getIndexSetAttr()) != *this)
     return emitOpError("makes ") << getIndexSetAttr() << ", which is made already";
-  return kernel::verifyDistinct<BufferOp>(*this, symbols);
+  return kernel::verifyDistinct(*this, symbols);
 }
 
 LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getRelationAttr() != (getNumbersAttr() && getToAttr()) || !getNumbersAttr() != !getToAttr())
     return emitOpError("is of a relation, or of the numbers of the rows that they lead to");
   if (getNumbersAttr()) {
-    if (failed(kernel::lookUp<BufferOp>(*this, getNumbersAttr(), "buffer", symbols)))
+    if (failed(kernel::lookUp<kernel::BufferOp>(*this, getNumbersAttr(), "buffer", symbols)))
       return failure();
     DistinctOp made = madeBy((*this)->getBlock(), getToAttr());
     if (!made || !made.getNumbers() || !llvm::is_contained(*made.getNumbers(), getNumbersAttr()))
@@ -229,16 +240,6 @@ LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
-  return failed(buffer) ? failure() : kernel::verifyGradient(*this, getParamAttr(), *buffer, symbols);
-}
-
-LogicalResult InputGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
-  return failed(buffer) ? failure() : kernel::verifyInputGradient(*this, getArrayAttr(), *buffer, symbols);
-}
-
 /// The rows that a relation, a list relation or a transpose leads from and to.
 static FlatSymbolRefAttr fromOf(Operation *op, SymbolTableCollection &symbols) {
   if (auto transpose = dyn_cast<TransposeOp>(op))
@@ -251,7 +252,8 @@ static FlatSymbolRefAttr fromOf(Operation *op, SymbolTableCollection &symbols) {
 static FlatSymbolRefAttr toOf(Operation *op, SymbolTableCollection &symbols) {
   if (auto transpose = dyn_cast<TransposeOp>(op))
     return transpose.getNumbersAttr()
-               ? symbols.lookupNearestSymbolFrom<BufferOp>(op, transpose.getNumbersAttr()).getIndexSetAttr()
+               ? symbols.lookupNearestSymbolFrom<kernel::BufferOp>(op, transpose.getNumbersAttr())
+                     .getIndexSetAttr()
                : symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getFromAttr();
   auto list = dyn_cast<ListRelationOp>(op);
   return list ? list.getToAttr() : cast<RelationOp>(op).getToAttr();
@@ -275,7 +277,7 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
   if (!array)
     return success();
   Operation *to = symbols.lookupNearestSymbolFrom(op, array);
-  if (!isa_and_nonnull<BufferOp, dbc::kernel::FieldOp, dbc::kernel::ArgumentOp>(to))
+  if (!isa_and_nonnull<kernel::BufferOp, dbc::kernel::FieldOp, dbc::kernel::ArgumentOp>(to))
     return op->emitOpError() << array << " is no array";
   if (auto level = to->getAttrOfType<IntegerAttr>("level"); level && level.getInt() != 0)
     return op->emitOpError() << array << " bounds lists in lists, which no row names";
@@ -287,22 +289,6 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
 static FlatSymbolRefAttr stageIndexSet(Operation *op) {
   auto stage = op->getParentOfType<StageOp>();
   return stage ? stage.getIndexSetAttr() : FlatSymbolRefAttr();
-}
-
-LogicalResult ProgramOp::verifyRegions() {
-  llvm::StringMap<RelationOp> known;
-  for (auto relation : getBody().front().getOps<RelationOp>()) {
-    std::string what =
-        (relation.getFrom() + "/" + relation.getIndexArray() + "/" + relation.getTo().value_or("")).str();
-    if (auto [other, isNew] = known.try_emplace(what, relation); !isNew)
-      return relation.emitOpError("joins what ")
-             << FlatSymbolRefAttr::get(other->second.getOperation()) << " joins already";
-  }
-  return success();
-}
-
-LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return kernel::verifyInterface(*this, symbols);
 }
 
 /// Checks that a value is what an array has for each row.
@@ -331,7 +317,7 @@ static LogicalResult verifyOwnRow(Operation *op, FlatSymbolRefAttr name, Type va
   FlatSymbolRefAttr indexSet = stageIndexSet(op);
   if (!indexSet)
     return op->emitOpError("stands in no stage");
-  auto buffer = kernel::lookUp<BufferOp>(op, name, "buffer", symbols);
+  auto buffer = kernel::lookUp<kernel::BufferOp>(op, name, "buffer", symbols);
   if (failed(buffer) || failed(verifyValue(op, name, value, symbols)))
     return failure();
   auto indexSetOf = [&](FlatSymbolRefAttr each) {
@@ -366,7 +352,7 @@ LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyAgo(*this, symbols);
 }
 LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols)))
+  if (failed(kernel::lookUp<kernel::BufferOp>(*this, getBufferAttr(), "buffer", symbols)))
     return failure();
   if (failed(
           verifyAccess<RelationOp>(*this, getRelationAttr(), stageIndexSet(*this), getBufferAttr(), symbols)))
@@ -383,15 +369,59 @@ std::string dbc::batch::valueName(StringRef indexSet, Operation *op) {
   return (indexSet + "." + (word.empty() ? "value" : word)).str();
 }
 
+using Accesses = SmallVector<kernel::Access, 2>;
+static Accesses reads(FlatSymbolRefAttr array) { return {{array, /*reads=*/true, /*writes=*/false}}; }
+static Accesses writes(FlatSymbolRefAttr array) { return {{array, /*reads=*/false, /*writes=*/true}}; }
+
+Accesses ReadOp::getAccesses() { return reads(getBufferAttr()); }
+Accesses GatherOp::getAccesses() { return reads(getArrayAttr()); }
+Accesses WriteOp::getAccesses() { return writes(getBufferAttr()); }
+Accesses ScatterOp::getAccesses() { return writes(getBufferAttr()); }
+Accesses AccumulateOp::getAccesses() { return {{getBufferAttr(), /*reads=*/true, /*writes=*/true}}; }
+Accesses StageOp::getAccesses() { return getWhen() ? reads(getWhenAttr()) : Accesses(); }
+Accesses SegmentOp::getAccesses() {
+  Accesses accesses = reads(getArrayAttr());
+  if (getNumbersAttr())
+    llvm::append_range(accesses, reads(getNumbersAttr()));
+  return accesses;
+}
+
+bool StageOp::mayRepeat() {
+  llvm::SmallDenseSet<Attribute> written;
+  llvm::SmallDenseSet<std::pair<Attribute, Attribute>> scattered;
+  walk([&](AccessOpInterface access) {
+    if (access.isWrite())
+      written.insert(access.getArrayAttr());
+    if (auto scatter = dyn_cast<ScatterOp>(*access))
+      scattered.insert({scatter.getBufferAttr(), scatter.getRelationAttr()});
+  });
+  auto replaces = [&](Operation *op, const kernel::Access &access) {
+    if (!access.reads || !written.contains(access.array))
+      return false;
+    auto of = dyn_cast<AccessOpInterface>(op);
+    if (!of || of.getArrayAttr() != access.array || of.getRelations().empty() || !of.getCarriedAttr())
+      return true;
+    // By a relation what is read is of an earlier time step, unless it is written by the same one; equal
+    // numbers stand in one index array, which has one relation to an index set.
+    auto gather = dyn_cast<GatherOp>(op);
+    return gather && scattered.contains({gather.getArrayAttr(), gather.getRelationAttr()});
+  };
+  bool repeats = !accumulates();
+  kernel::walkAccesses(
+      *this, [&](Operation *op, const kernel::Access &access) { repeats &= !replaces(op, access); });
+  return repeats;
+}
+
 bool StageOp::accumulates() { return !getBody().front().getOps<AccumulateOp>().empty(); }
 
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer over the batch", symbols,
-                                         [&](BufferOp buffer) { return isOfBatch(buffer, symbols); });
+  auto buffer =
+      kernel::lookUp<kernel::BufferOp>(*this, getBufferAttr(), "buffer over the batch", symbols,
+                                       [&](kernel::BufferOp buffer) { return isOfBatch(buffer, symbols); });
   if (failed(buffer))
     return failure();
   auto stage = (*this)->getParentOfType<StageOp>();
-  if (!stage || !isa<ProgramOp>(stage->getParentOp()))
+  if (!stage || !isa<kernel::ProgramOp>(stage->getParentOp()))
     return emitOpError("stands in a loop, or in no stage");
   for (auto access : stage.getBody().front().getOps<AccessOpInterface>())
     if (access.isWrite() && !isa<AccumulateOp>(access))
@@ -456,20 +486,6 @@ LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyAgo(*this, symbols);
 }
 
-LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return kernel::lookUp<kernel::GroupOp>(*this, getGroupAttr(), "group", symbols);
-}
-LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set of steps", symbols,
-                                            kernel::isOfSteps);
-}
-LogicalResult ConcurrentOp::verify() {
-  for (Operation &op : getBody().front())
-    if (!isa<LoopOpInterface>(op))
-      return emitOpError("holds ") << op.getName() << ", which is no loop";
-  return success();
-}
-
 #define GET_OP_CLASSES
 #include "ir/Batch/BatchOps.cpp.inc"
 
@@ -483,13 +499,6 @@ Access accessOf(RelationOp relation) {
 
 Access accessOf(ListRelationOp list, bool via) {
   return via ? Access::Shared : list.getStride() == 1 ? Access::Contiguous : Access::Strided;
-}
-
-bool liesInSteps(kernel::IndexSetOp indexSet) {
-  using kernel::IndexSetKind;
-  return indexSet.getByTimeStep() && !indexSet.getStepsOf() && !indexSet.getMasked() &&
-         (indexSet.getKind() == IndexSetKind::Instances || indexSet.getKind() == IndexSetKind::Elements ||
-          indexSet.getKind() == IndexSetKind::Arm);
 }
 
 } // namespace dbc::batch

@@ -4,16 +4,10 @@
 #pragma once
 
 #include "ir/Kernel/Kernel.h"
-#include "llvm/ADT/StringSet.h"
 
 #include "ir/Batch/BatchDialect.h.inc"
 #include "ir/Batch/BatchEnums.h.inc"
 #include "ir/Batch/BatchInterfaces.h.inc"
-
-namespace dbc::batch {
-/// See BatchInterfaces.td.
-template <class Op> class Scheduled : public mlir::OpTrait::TraitBase<Op, Scheduled> {};
-} // namespace dbc::batch
 
 #define GET_ATTRDEF_CLASSES
 #include "ir/Batch/BatchAttrs.h.inc"
@@ -25,11 +19,11 @@ namespace dbc::batch {
 /// it: an index set, a data type, the elements of the array itself; null for the inputs.
 mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 
-/// The buffer of which an operation says that it holds a result of the program: an output, or a gradient of a
-/// parameter, a field or an argument. Null of any other operation.
-mlir::FlatSymbolRefAttr resultOf(mlir::Operation *op);
-/// The buffers that hold results of a program.
-llvm::StringSet<> resultsOf(ProgramOp program);
+/// Whether an operation of a program is what runs, a stage or what holds stages: the order of these is that
+/// of the work.
+inline bool isScheduled(mlir::Operation *op) {
+  return mlir::isa<StageOp, kernel::TimeStepLoopInterface, kernel::ConcurrentOp>(op);
+}
 
 /// What a stage over an index set is called if it is the only one in its role: the index set, which is what
 /// it is computed for, and the role if that is not to be expected.
@@ -53,8 +47,4 @@ template <class Op> RelationOp relationOf(const mlir::SymbolTable &symbols, Op o
 /// How the rows lie that a stage accesses by a relation, or by a list relation and, with `via`, one more.
 Access accessOf(RelationOp relation);
 Access accessOf(ListRelationOp list, bool via);
-
-/// Whether the rows of an index set run by level of a recursion, and lie one level behind the other: there is
-/// no order list.
-bool liesInSteps(kernel::IndexSetOp indexSet);
 } // namespace dbc::batch

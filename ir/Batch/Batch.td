@@ -11,6 +11,7 @@ include "Batch/BatchBase.td"
 include "Batch/BatchInterfaces.td"
 include "Dyn/DynBase.td"
 include "Dyn/DynInterfaces.td"
+include "Kernel/KernelInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -23,14 +24,13 @@ def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
   let description = [{
     `rows`: rows of a block, which share one pass over the weights. `grain`: fewest rows for a thread. `channels` (0: none):
     products whose results are used element by element are computed in tiles of so many elements, all gates of a tile
-    together, and what is done with them follows at once, tile by tile.
+    together, and what is done with them follows at once, tile by tile. The last tile may have elements of the one before.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$grain, DefaultValuedParameter<"int64_t", "0">:$channels);
   let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain (`,` `channels` `=` $channels^)? `>`";
   let genVerifyDecl = 1;
 }
 def Batch_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">, "number">;
-def Batch_Stored : Type<CPred<"::dbc::dyn::isNumber(::dbc::kernel::stored($_self))">, "number or node">;
 
 def Batch_LoopAttr : AttrDef<Batch_Dialect, "Loop"> {
   let mnemonic = "loop";
@@ -43,32 +43,14 @@ def Batch_LoopAttr : AttrDef<Batch_Dialect, "Loop"> {
 }
 class Batch_Op<string m, list<Trait> t = []> : Op<Batch_Dialect, m, t>;
 
+/// What reads or writes an array.
+def Batch_Accesses : TraitList<[Batch_AccessOpInterface, DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]>;
+
 /// An operation that names symbols.
 class Batch_UserOp<string m, list<Trait> t = []>
     : Batch_Op<m, !listconcat(t, [DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
 
-def Batch_ProgramOp : Batch_UserOp<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "One entry or loss for a whole batch";
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeAttr:$surface,
-                       UnitAttr:$loss);
-  let regions = (region SizedRegion<1>:$body);
-  let hasRegionVerifier = 1;
-  let assemblyFormat = "(`loss` $loss^)? $sym_name $arg_names $arg_types `->` $surface attr-dict-with-keyword $body";
-}
-
-def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "One value of `type` for each row of an index set";
-  let description = [{
-    `storage`: buffers of one number share memory (set by batch-plan-buffers). `live`: only the rows of the last so many
-    time steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such an
-    index set lie in the order of the time steps.
-  }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Batch_Stored>:$type,
-                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage, OptionalAttr<I32Attr>:$live);
-  let assemblyFormat = "$sym_name `over` $index_set `:` $type (`live` $live^)? (`storage` $storage^)? attr-dict";
-}
-
-def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"::dbc::kernel::ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Each row of an index set names one row of another";
   let description = [{
     Of one index array there is one relation to the rows of `to`. `index_array` of `from` has the number of the row of `to`:
@@ -80,7 +62,7 @@ def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, Dec
                        OptionalAttr<Batch_MultiplicityAttr>:$multiplicity);
   let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $index_array (`,` $multiplicity^)? attr-dict";
 }
-def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"::dbc::kernel::ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Each row of an index set names the rows of a list, in order";
   let description = [{
     They are rows first, first + stride, ... of `to` (as for batch.relation), `length` of them; `first` and `length` are
@@ -91,7 +73,7 @@ def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"Program
   let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $first `,` $length `stride` $stride attr-dict";
 }
 
-def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"::dbc::kernel::ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Each row that a relation leads to names the rows that it leads there from, in order";
   let description = [{
     A list relation from the rows of the relation's `to`, an index set, to those of its `from`. The schedule makes it once a
@@ -112,7 +94,7 @@ def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, D
   let assemblyFormat = "$sym_name (`of` $relation^)? (`numbers` $numbers^)? (`to` $to^)? attr-dict";
 }
 
-def Batch_DistinctOp : Batch_Op<"distinct", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_DistinctOp : Batch_Op<"distinct", [HasParent<"::dbc::kernel::ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "What the rows of an index set of kind `distinct` are: the numbers that index arrays and buffers hold";
   let description = [{
     The schedule makes them, see kernel.distinct. With `numbers`, buffers of i32, the run does, when these are there; a number
@@ -131,51 +113,15 @@ def Batch_DistinctOp : Batch_Op<"distinct", [HasParent<"ProgramOp">, DeclareOpIn
   let assemblyFormat = "$index_set `=` $from $index_arrays (`rows` $rows^)? (`numbers` $numbers^)? (`always` $always^)? attr-dict";
 }
 
-def Batch_GradientOp : Batch_UserOp<"gradient", [HasParent<"ProgramOp">]> {
-  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch, or the rows of a sparse one";
-  let description = [{
-    A buffer over an index set of kind `distinct` has the gradient of a table at the rows that are looked up.
-    ```mlir
-    kernel.index_set distinct @E.rows ["row"] extent 20000
-    batch.buffer @E.gradient over @E.rows : tensor<300xf32>
-    batch.gradient @E = @E.gradient
-    ```
-  }];
-  let arguments = (ins FlatSymbolRefAttr:$param, FlatSymbolRefAttr:$buffer);
-  let assemblyFormat = "$param `=` $buffer attr-dict";
-}
-
-def Batch_InputGradientOp : Batch_UserOp<"input_gradient", [HasParent<"ProgramOp">]> {
-  let summary = "Where the gradient of a field or an argument lies: a buffer over the rows of its array in the batch";
-  let description = [{
-    ```mlir
-    kernel.field @Tree.x = @Tree "x" 1 value : tensor<3xf32>
-    kernel.index_set column @Tree.rows in @Tree.x []
-    batch.buffer @Tree.x.gradient over @Tree.rows : tensor<3xf32>
-    batch.input_gradient @Tree.x = @Tree.x.gradient
-    ```
-  }];
-  let arguments = (ins FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$buffer);
-  let assemblyFormat = "$array `=` $buffer attr-dict";
-}
-
-def Batch_OutputOp : Batch_UserOp<"output", [HasParent<"ProgramOp">]> {
-  let summary = "Where a flat result of the entry lies";
-  let description = [{
-    `depth` is the number of enclosing lists: the chain of parent rows leads to the input. `active`: of the rows those count
-    that the stages of their index set were run for.
-  }];
-  let arguments = (ins I32Attr:$component, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$active);
-  let assemblyFormat = "$component `=` $buffer `depth` $depth (`active` $active^)? attr-dict";
-}
-
-def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp", "StepsOp"]>, SingleBlock, NoTerminator, NoRegionArguments, Batch_Scheduled]> {
+def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["::dbc::kernel::ProgramOp", "::dbc::kernel::LevelsOp", "::dbc::kernel::StepsOp"]>, SingleBlock, NoTerminator, NoRegionArguments,
+    DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]> {
   let summary = "Row-level code over an index set";
   let description = [{
     The region is computed for each row, in any order of rows: no row reads what another row of the same time step writes.
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
-    for the manifest: it is no symbol, nothing refers to it, and batch-name-stages gives it. `role`: whether it computes
+    for the manifest: it is no symbol, and nothing refers to it, but what the stage is lowered to is called by it.
+    batch-name-stages gives it. `role`: whether it computes
     what the model says, adjoints of that, gradients of what they are asked for, what was not kept once more, or zeros. With
     `when` it is run for the rows only for which that buffer over its index set holds, in any time step: what a `while` has ended is not computed (manual, S4). `blas`: it is one product, of its row
     of a buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to
@@ -195,11 +141,13 @@ def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp",
   let extraClassDeclaration = [{
     /// Whether it adds values of all its rows up: then it does nothing else.
     bool accumulates();
+    /// Whether it may compute elements of its results twice: not where it reads what it replaces.
+    bool mayRepeat();
   }];
   let assemblyFormat = "$name `over` $index_set (`role` $role^)? (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
-def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_AccessOpInterface]> {
+def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_Accesses]> {
   let summary = "The value of a buffer at this row";
   let arguments = (ins FlatSymbolRefAttr:$buffer);
   let results = (outs Batch_Number:$result);
@@ -210,7 +158,7 @@ def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_AccessO
   }];
 }
 // Of no memory effect: what it reads was written before its stage (its verifier), so equal ones have equal values wherever they stand.
-def Batch_GatherOp : Batch_Op<"gather", [NoMemoryEffect, Batch_AccessOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_GatherOp : Batch_Op<"gather", [NoMemoryEffect, Batch_Accesses, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The value of an array at the row that this one is joined with";
   let description = [{
     `array`, over the relation's `to`, is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
@@ -231,7 +179,7 @@ def Batch_ReadIndexOp : Batch_UserOp<"read_index", [Pure]> {
   let assemblyFormat = "$index_array attr-dict `:` type($result)";
 }
 def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments, Dyn_RowOpInterface,
-                                           Batch_AccessOpInterface,
+                                           Batch_Accesses,
                                            DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
@@ -271,7 +219,7 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
     ::dbc::dyn::RowKind getRowKind() { return ::dbc::dyn::RowKind::Reduction; }
   }];
 }
-def Batch_WriteOp : Batch_UserOp<"write", [MemoryEffects<[MemWrite]>, Batch_AccessOpInterface]> {
+def Batch_WriteOp : Batch_UserOp<"write", [MemoryEffects<[MemWrite]>, Batch_Accesses]> {
   let summary = "Sets a buffer at this row";
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer);
   let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value)";
@@ -280,7 +228,7 @@ def Batch_WriteOp : Batch_UserOp<"write", [MemoryEffects<[MemWrite]>, Batch_Acce
     bool isWrite() { return true; }
   }];
 }
-def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_AccessOpInterface,
+def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_Accesses,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Sets a buffer at the row that this one is joined with; in one time step no two rows are joined with the same";
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, FlatSymbolRefAttr:$relation);
@@ -292,7 +240,7 @@ def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_Acce
   }];
 }
 
-def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments, Batch_AccessOpInterface]> {
+def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments, Batch_Accesses]> {
   let summary = "Adds the values of all rows, in the order of their inputs, to the one row of a buffer over the batch";
   let description = [{
     With `index` it is added to row `index` of the buffer's first axis. With `outer` the outer product of two vectors is added: to
@@ -305,35 +253,6 @@ def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, Mem
     ::mlir::FlatSymbolRefAttr getArrayAttr() { return getBufferAttr(); }
     bool isWrite() { return true; }
   }];
-}
-
-def Batch_LevelsOp : Batch_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
-  let summary = "Its stages run for each level of a recursion group, in order, or `reverse` from the last one";
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$reverse);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$group (`reverse` $reverse^)? $body attr-dict";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$group, CArg<"bool", "false">:$reverse), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group),
-          reverse ? $_builder.getUnitAttr() : nullptr);
-  }]>];
-  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
-}
-def Batch_StepsOp : Batch_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
-  let summary = "Its stages run for each step of a scan, in order, or `reverse` from the last one";
-  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$reverse);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$index_set (`reverse` $reverse^)? $body attr-dict";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet, CArg<"bool", "false">:$reverse), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet),
-          reverse ? $_builder.getUnitAttr() : nullptr);
-  }]>];
-  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
-}
-def Batch_ConcurrentOp : Batch_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled]> {
-  let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$body attr-dict";
-  let hasVerifier = 1;
 }
 
 #endif // DBC_BATCH

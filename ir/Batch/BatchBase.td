@@ -14,11 +14,11 @@ def Batch_Dialect : Dialect {
   let cppNamespace = "::dbc::batch";
   let summary = "When and where a batch is computed";
   let description = [{
-    One `batch.program` an entry or loss. Every binder, match arm and cell of the model is an INDEX SET of rows
+    One `kernel.program` an entry or loss. Every binder, match arm and cell of the model is an INDEX SET of rows
     (`kernel.index_set`); what makes the rows from the structure of a batch is integer code that is final already and kept
     as `kernel.func`. What the passes of this dialect decide about are the STAGES: each computes row-level values over one
     index set, reading and writing buffers through explicit ops that name their relation. A stage runs once, or inside
-    `batch.levels` (levels of a recursion) and `batch.steps` (steps of a scan).
+    `kernel.levels` (levels of a recursion) and `kernel.steps` (steps of a scan).
 
     Rows of two index sets are joined by a RELATION (`batch.relation`, `batch.list_relation`): a call of the model by one
     from the caller's rows to the callee's rows, a list by one from its owner's rows to those of its elements. What a stage

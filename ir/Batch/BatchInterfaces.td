@@ -20,15 +20,4 @@ def Batch_AccessOpInterface : OpInterface<"AccessOpInterface"> {
   let extraClassDeclaration = "::llvm::StringRef getArray() { return getArrayAttr().getValue(); }";
 }
 
-def Batch_LoopOpInterface : OpInterface<"LoopOpInterface"> {
-  let cppNamespace = "::dbc::batch";
-  let description = "A loop over the levels of a recursion or the steps of a scan, around stages.";
-  let methods = [
-    InterfaceMethod<"The group or scan that it goes over.", "::llvm::StringRef", "getCarrier">,
-    InterfaceMethod<"Whether it begins with the last level or step.", "bool", "getReverse">];
-}
-
-/// Of what runs: the order of such operations in a program is the order of the work.
-def Batch_Scheduled : NativeOpTrait<"Scheduled"> { let cppNamespace = "::dbc::batch"; }
-
 #endif // DBC_BATCH_INTERFACES

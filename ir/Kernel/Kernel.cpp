@@ -156,6 +156,20 @@ IndexSetOp parentOf(IndexSetOp indexSet, const SymbolTable &names) {
   return indexSet.getParent() ? names.lookup<IndexSetOp>(*indexSet.getParent()) : IndexSetOp();
 }
 
+FlatSymbolRefAttr resultOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, FlatSymbolRefAttr>(op)
+      .Case<OutputOp, GradientOp, InputGradientOp>([](auto result) { return result.getBufferAttr(); })
+      .Default(FlatSymbolRefAttr());
+}
+
+llvm::StringSet<> resultsOf(ProgramOp program) {
+  llvm::StringSet<> results;
+  for (Operation &op : program.getBody().front())
+    if (FlatSymbolRefAttr result = resultOf(&op))
+      results.insert(result.getValue());
+  return results;
+}
+
 uint32_t nextStorage(ProgramOp program) {
   uint32_t next = 0;
   for (auto buffer : program.getOps<BufferOp>())

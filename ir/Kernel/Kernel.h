@@ -12,6 +12,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 #include "ir/Kernel/KernelDialect.h.inc"
 #include "ir/Kernel/KernelEnums.h.inc"
@@ -19,6 +20,12 @@
 namespace dbc::kernel {
 /// See KernelInterfaces.td.
 template <class Op> class FailsInput : public mlir::OpTrait::TraitBase<Op, FailsInput> {};
+
+/// An array that an operation reads or writes; one that it adds to, both.
+struct Access {
+  mlir::FlatSymbolRefAttr array;
+  bool reads, writes;
+};
 } // namespace dbc::kernel
 
 #define GET_ATTRDEF_CLASSES
@@ -45,6 +52,15 @@ mlir::Type rowType(mlir::Operation *array);
 
 /// Whether all that an op does is to make a value of what it reads: each thread may do it for itself.
 bool isValue(mlir::Operation *op);
+
+/// The buffer of which an operation says that it holds a result of the program: an output, or a gradient of a
+/// parameter, a field or an argument. Null of any other operation.
+mlir::FlatSymbolRefAttr resultOf(mlir::Operation *op);
+/// The buffers that hold results of a program.
+llvm::StringSet<> resultsOf(ProgramOp program);
+
+/// Calls `see` with each array that operations within `root` read or write.
+void walkAccesses(mlir::Operation *root, llvm::function_ref<void(mlir::Operation *, const Access &)> see);
 
 /// What a library computes of a stage, which then is all of it; null: nothing.
 GemmOp gemmOf(FuncOp func);

@@ -41,7 +41,8 @@ def Kernel_EvaluationOp : Kernel_UserOp<"evaluation", [HasParent<"::mlir::Module
 def Kernel_ProgramOp : Kernel_UserOp<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "How one entry or loss is computed for a batch";
   let description = [{
-    `arg_types` and `surface` are the surface types in the source. `kernel.output` says where each flat result lies.
+    `arg_types` and `surface` are the surface types in the source. `kernel.output` says where each flat result lies. Until
+    batch-to-kernel it holds stages and relations of `batch`, then a `kernel.run`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeAttr:$surface,
                        UnitAttr:$loss);
@@ -139,9 +140,10 @@ def Kernel_RelationOp : Kernel_UserOp<"relation", [Symbol]> {
 def Kernel_BufferOp : Kernel_UserOp<"buffer", [Symbol, HasParent<"ProgramOp">]> {
   let summary = "One value of `type` for each row of an index set";
   let description = [{
-    Buffers with the same `storage` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
-    i32 or i1. `live`: only the rows of the last so many levels of the index set's group are kept: indices are row numbers
-    less a `kernel.window`.
+    Buffers with the same `storage` share memory (set by batch-plan-buffers): their lives do not overlap. `type` is a scalar
+    or a static tensor of f32, i32 or i1. `live`: only the rows of the last so many levels of a recursion are kept, while it
+    runs and behind it (set by batch-plan-steps); rows of such an index set lie in the order of the levels, and indices of
+    kernels are row numbers less a `kernel.window`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Kernel_Stored>:$type,
                        OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage,
@@ -181,7 +183,7 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
     out for a GPU's tensor cores.
   }];
   // Where submatrices are blocks of parameters, `positions` has six numbers for each: where it stands, and the first row,
-  // first column, rows and columns of the block.
+  // first column, rows and columns of the block. Matrices of a parameter of rank 3 are taken for one, one below the other.
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$submatrices,
                        DenseI64ArrayAttr:$positions, Kernel_Positive:$out, Kernel_Positive:$in,
                        OptionalAttr<Kernel_Positive>:$tables, OptionalAttr<FlatSymbolRefAttr>:$init,

@@ -147,7 +147,7 @@ def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
 
 //===-- Memory ------------------------------------------------------------------------------------------------===//
 
-def Kernel_LoadOp : Kernel_UserOp<"load", [MemoryEffects<[MemRead]>]> {
+def Kernel_LoadOp : Kernel_UserOp<"load", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]> {
   let summary = "One scalar of an array";
   let description = [{
     `array` is a buffer, field, argument or parameter; with `index_array` it is an index set, of which that array is read.
@@ -166,7 +166,7 @@ def Kernel_WindowOp : Kernel_UserOp<"window", [Pure]> {
   let results = (outs I32:$first);
   let assemblyFormat = "$index_set `live` $live `ago` $ago attr-dict";
 }
-def Kernel_StoreOp : Kernel_UserOp<"store", [MemoryEffects<[MemWrite]>]> {
+def Kernel_StoreOp : Kernel_UserOp<"store", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]> {
   let summary = "Writes one scalar of a buffer";
   let arguments = (ins Kernel_Scalar:$value, FlatSymbolRefAttr:$array, Variadic<I32>:$indices);
   let assemblyFormat = "$value `,` $array `[` $indices `]` attr-dict `:` type($value)";
@@ -193,7 +193,7 @@ def Kernel_WriteOp : Kernel_Op<"write", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$value `,` $local `[` $indices `]` attr-dict `:` type($value) `,` type($local)";
   let hasVerifier = 1;
 }
-def Kernel_RowsOp : Kernel_UserOp<"rows", [Pure, AttrSizedOperandSegments]> {
+def Kernel_RowsOp : Kernel_UserOp<"rows", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]> {
   let summary = "Where the rows of a product's operand lie";
   let description = [{
     Row i of the block is row `via`[i] of `array` (a buffer, field, argument or parameter of f32), or row `from` + i where
@@ -244,7 +244,7 @@ def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, Memor
   }];
 }
 
-def Kernel_MultiplyOp : Kernel_Op<"multiply", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_MultiplyOp : Kernel_UserOp<"multiply", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "A product of two matrices of one row of the block";
   let description = [{
     into[row][i][j] = sum over k in order of a[i][k] * b[k][j] for i below `height` and j below `outputs`; vectors are matrices
@@ -257,7 +257,8 @@ def Kernel_MultiplyOp : Kernel_Op<"multiply", [AttrSizedOperandSegments, MemoryE
   let hasVerifier = 1;
 }
 
-def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]> {
   let summary = "Adds the outer products of the rows of a block to the one row of a buffer over the batch";
   let description = [{
     into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
@@ -274,7 +275,7 @@ def Kernel_OuterOp : Kernel_UserOp<"outer", [AttrSizedOperandSegments, MemoryEff
   let hasVerifier = 1;
 }
 
-def Kernel_GemmOp : Kernel_UserOp<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_GemmOp : Kernel_UserOp<"gemm", [MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<Kernel_AccessOpInterface>]> {
   let summary = "Rows of an array times a matrix, by a library of the GPU's vendor";
   let description = [{
     Rows begin .. end - 1: to[row][o] = sum over k of from[row][k] * weights[o][k], in the library's order, which may depend on

@@ -10,7 +10,7 @@ include "mlir/IR/OpBase.td"
 def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
   let cppNamespace = "::dbc::kernel";
   let description = [{
-    A loop over the levels of a recursion or the steps of a scan, around launches.
+    A loop over the levels of a recursion or the steps of a scan, around stages (`batch.stage`), then around launches.
 
     `persistent`: on a GPU one launch of a persistent kernel may run it; a `kernel.first` and `kernel.block_group_barrier`
     in it are of such a launch alone. Else `not_persistent_reason` says why not. With `syncs` blocks may pass these barriers
@@ -32,6 +32,12 @@ def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
     InterfaceMethod<"Sets that.", "void", "setBarrierReason", (ins "::std::optional<::llvm::StringRef>":$reason)>,
     InterfaceMethod<"The program before whose loop of this number is the same kernel.", "::std::optional<::llvm::StringRef>", "getSameAs">,
     InterfaceMethod<"Sets that.", "void", "setSameAs", (ins "::std::optional<::llvm::StringRef>":$program)>];
+}
+
+def Kernel_AccessOpInterface : OpInterface<"AccessOpInterface"> {
+  let cppNamespace = "::dbc::kernel";
+  let description = "Reads or writes buffers, fields, arguments or parameters; not index arrays, locals, or weights, which are packed.";
+  let methods = [InterfaceMethod<"These arrays.", "::llvm::SmallVector<::dbc::kernel::Access, 2>", "getAccesses">];
 }
 
 /// May be an error of an input: a stage with such an operation has somewhere to record it.

@@ -161,7 +161,7 @@ def Kernel_BlockGroupBarrierOp : Kernel_Op<"block_group_barrier", [ParentOneOf<[
   let description = "All blocks of the launch, or a group of them to which some inputs were distributed; groups do not wait for each other.";
   let assemblyFormat = "attr-dict";
 }
-def Kernel_ConcurrentOp : Kernel_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_ConcurrentOp : Kernel_UserOp<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";

@@ -43,26 +43,20 @@ LogicalResult EvaluationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-LogicalResult dbc::kernel::verifyInterface(Operation *program, SymbolTableCollection &symbols) {
-  auto names = program->getAttrOfType<ArrayAttr>("arg_names");
-  auto types = program->getAttrOfType<ArrayAttr>("arg_types");
-  Type surface = program->getAttrOfType<TypeAttr>("surface").getValue();
-  if (names.size() != types.size())
-    return program->emitOpError("has ") << names.size() << " argument names and " << types.size() << " types";
-  for (Type type : types.getAsValueRange<TypeAttr>())
-    if (failed(dyn::verifyNodes(program, type, symbols)))
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getArgNames().size() != getArgTypes().size())
+    return emitOpError("has ") << getArgNames().size() << " argument names and " << getArgTypes().size()
+                               << " types";
+  for (Type type : getArgTypes().getAsValueRange<TypeAttr>())
+    if (failed(dyn::verifyNodes(*this, type, symbols)))
       return failure();
-  if (failed(dyn::verifyNodes(program, surface, symbols)))
+  if (failed(dyn::verifyNodes(*this, getSurface(), symbols)))
     return failure();
   SmallVector<Type> results;
-  dyn::flatten(surface, results);
-  if (program->hasAttr("loss") && (results.empty() || !results.front().isF32()))
-    return program->emitOpError("is a loss, but gives no f32 first");
+  dyn::flatten(getSurface(), results);
+  if (getLoss() && (results.empty() || !results.front().isF32()))
+    return emitOpError("is a loss, but gives no f32 first");
   return success();
-}
-
-LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyInterface(*this, symbols);
 }
 
 /// What a list at any depth holds in the end, and how deep.
@@ -73,22 +67,20 @@ static std::pair<Type, int64_t> unpacked(Type type) {
   return {stored(type), depth};
 }
 
-LogicalResult dbc::kernel::verifyOutput(Operation *output, Operation *buffer) {
-  const int64_t component = output->getAttrOfType<IntegerAttr>("component").getInt();
-  const int64_t depth = output->getAttrOfType<IntegerAttr>("depth").getInt();
-  SmallVector<Type> results;
-  dyn::flatten(output->getParentOp()->getAttrOfType<TypeAttr>("surface").getValue(), results);
-  if (component < 0 || component >= static_cast<int64_t>(results.size()))
-    return output->emitOpError("is result ") << component << " of " << results.size();
-  if (unpacked(results[component]) != std::make_pair(rowType(buffer), depth))
-    return output->emitOpError("has ") << rowType(buffer) << " at depth " << depth << " for result "
-                                       << component << ", which is " << results[component];
-  return success();
-}
-
 LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
-  return failed(buffer) ? failure() : verifyOutput(*this, *buffer);
+  if (failed(buffer))
+    return failure();
+  SmallVector<Type> results;
+  dyn::flatten((*this)->getParentOfType<ProgramOp>().getSurface(), results);
+  const uint32_t component = getComponent();
+  if (component >= results.size())
+    return emitOpError("is result ") << getComponentAttr().getInt() << " of " << results.size();
+  const Type row = rowType(*buffer);
+  if (unpacked(results[component]) != std::make_pair(row, getDepthAttr().getInt()))
+    return emitOpError("has ") << row << " at depth " << getDepthAttr().getInt() << " for result "
+                               << component << ", which is " << results[component];
+  return success();
 }
 
 //===-- Arrays -------------------------------------------------------------------------------------===//
@@ -229,8 +221,21 @@ LogicalResult GroupOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// Whether the rows of an index set run by level of a recursion, and lie one level behind the other: there is
+/// no order list.
+static bool liesInSteps(IndexSetOp indexSet) {
+  return indexSet.getByTimeStep() && !indexSet.getStepsOf() && !indexSet.getMasked() &&
+         (indexSet.getKind() == IndexSetKind::Instances || indexSet.getKind() == IndexSetKind::Elements ||
+          indexSet.getKind() == IndexSetKind::Arm);
+}
+
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
+  auto indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
+  if (failed(indexSet))
+    return failure();
+  if (getLive() && !liesInSteps(*indexSet))
+    return emitOpError("keeps the rows of some time steps, but its rows do not lie in the order of these");
+  return success();
 }
 
 /// What this array of values of a flat type holds; null if they have no such array.
@@ -286,62 +291,54 @@ LogicalResult ArgumentOp::verify() {
                                << " of its program";
 }
 
-LogicalResult dbc::kernel::verifyGradient(Operation *gradient, FlatSymbolRefAttr name, Operation *buffer,
-                                          SymbolTableCollection &symbols) {
-  auto param = ofModule<ParamOp>(gradient, name, "parameter", symbols);
-  if (failed(param))
-    return failure();
-  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(
-      buffer, buffer->getAttrOfType<FlatSymbolRefAttr>("index_set"));
-  const bool isSparse = indexSet && indexSet.getKind() == IndexSetKind::Distinct;
-  const ArrayRef<int64_t> shape = dyn::extents(param->getType());
-  const Type row = rowType(buffer);
-  if (!dyn::scalar(row).isF32() || dyn::scalar(row) != dyn::scalar(param->getType()) ||
-      (isSparse && shape.empty()) || dyn::extents(row) != (isSparse ? shape.drop_front() : shape))
-    return gradient->emitOpError("of ") << name << ", which is " << param->getType() << ", lies in " << row;
-  if (isSparse && *indexSet.getExtent() != shape.front())
-    return gradient->emitOpError("of ")
-           << name << ", which has " << shape.front() << " rows, lies at rows of " << *indexSet.getExtent();
-  return isSparse || (indexSet && indexSet.getKind() == IndexSetKind::Batch)
-             ? success()
-             : gradient->emitOpError("lies in a buffer that has more than one row");
-}
-
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
-  return failed(buffer) ? failure() : verifyGradient(*this, getParamAttr(), *buffer, symbols);
-}
-
-LogicalResult dbc::kernel::verifyInputGradient(Operation *gradient, FlatSymbolRefAttr name, Operation *buffer,
-                                               SymbolTableCollection &symbols) {
-  Operation *array = symbols.lookupNearestSymbolFrom(gradient, name);
-  if (!hasRowsOfValues(array))
-    return gradient->emitOpError("names ") << name << ", which is no field or argument with values";
-  for (Operation *op = gradient->getPrevNode(); op; op = op->getPrevNode())
-    if (op->getName() == gradient->getName() && op->getAttr("array") == name)
-      return gradient->emitOpError("gives ") << name << " a second gradient";
-  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(
-      buffer, buffer->getAttrOfType<FlatSymbolRefAttr>("index_set"));
-  if (!indexSet || indexSet.getKind() != IndexSetKind::Column ||
-      !haveSameRows(symbols.lookupNearestSymbolFrom(gradient, indexSet.getParentAttr()), array))
-    return gradient->emitOpError("of ") << name << " lies in a buffer that has other rows";
-  const Type row = rowType(buffer), value = rowType(array);
-  if (row != value || !dyn::scalar(row).isF32())
-    return gradient->emitOpError("of ") << name << ", which has rows of " << value << ", lies in " << row;
-  return success();
+  if (failed(buffer))
+    return failure();
+  auto param = ofModule<ParamOp>(*this, getParamAttr(), "parameter", symbols);
+  if (failed(param))
+    return failure();
+  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(*this, buffer->getIndexSetAttr());
+  const bool isSparse = indexSet && indexSet.getKind() == IndexSetKind::Distinct;
+  const ArrayRef<int64_t> shape = dyn::extents(param->getType());
+  const Type row = rowType(*buffer);
+  if (!dyn::scalar(row).isF32() || dyn::scalar(row) != dyn::scalar(param->getType()) ||
+      (isSparse && shape.empty()) || dyn::extents(row) != (isSparse ? shape.drop_front() : shape))
+    return emitOpError("of ") << getParamAttr() << ", which is " << param->getType() << ", lies in " << row;
+  if (isSparse && *indexSet.getExtent() != shape.front())
+    return emitOpError("of ") << getParamAttr() << ", which has " << shape.front()
+                              << " rows, lies at rows of " << *indexSet.getExtent();
+  return isSparse || (indexSet && indexSet.getKind() == IndexSetKind::Batch)
+             ? success()
+             : emitOpError("lies in a buffer that has more than one row");
 }
 
 LogicalResult InputGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
-  return failed(buffer) ? failure() : verifyInputGradient(*this, getArrayAttr(), *buffer, symbols);
+  if (failed(buffer))
+    return failure();
+  Operation *array = symbols.lookupNearestSymbolFrom(*this, getArrayAttr());
+  if (!hasRowsOfValues(array))
+    return emitOpError("names ") << getArrayAttr() << ", which is no field or argument with values";
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
+    if (auto other = dyn_cast<InputGradientOp>(op); other && other.getArrayAttr() == getArrayAttr())
+      return emitOpError("gives ") << getArrayAttr() << " a second gradient";
+  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(*this, buffer->getIndexSetAttr());
+  if (!indexSet || indexSet.getKind() != IndexSetKind::Column ||
+      !haveSameRows(symbols.lookupNearestSymbolFrom(*this, indexSet.getParentAttr()), array))
+    return emitOpError("of ") << getArrayAttr() << " lies in a buffer that has other rows";
+  const Type row = rowType(*buffer), value = rowType(array);
+  if (row != value || !dyn::scalar(row).isF32())
+    return emitOpError("of ") << getArrayAttr() << ", which has rows of " << value << ", lies in " << row;
+  return success();
 }
 
 LogicalResult WeightsOp::verify() {
   const size_t submatrices = getSubmatrices().size(), numbers = getPositions().size();
   if ((numbers != 2 * submatrices && numbers != 6 * submatrices) || (getTables() && submatrices != 1))
     return emitOpError("has ") << numbers << " positions for " << submatrices << " submatrices";
-  if (getTurned() && (submatrices != 1 || numbers != 2 || getTables()))
-    return emitOpError("is turned, but is not one whole parameter");
+  if (getTurned() && (submatrices != 1 || getTables()))
+    return emitOpError("is turned, but is not of one parameter");
   const int64_t gates = getGates().value_or(1), width = getWidth().value_or(1), out = getOutAttr().getInt();
   if (getGates().has_value() != getWidth().has_value() || out % gates != 0 || width > out / gates)
     return emitOpError("has no tiles of ") << width << " channels of " << gates << " gates";
@@ -364,17 +361,25 @@ LogicalResult WeightsOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (failed(param))
       return failure();
     ArrayRef<int64_t> at = getPositions().slice(numbers * n, numbers), shape = dyn::extents(param->getType());
-    bool fits = dyn::scalar(param->getType()).isF32() && shape.size() == (getTables() ? 3u : 2u) &&
+    const bool isBlock = numbers == 6;
+    bool fits = dyn::scalar(param->getType()).isF32() &&
+                (shape.size() == (getTables() ? 3 : 2) || (isBlock && shape.size() == 3)) &&
                 (!getTables() || shape.front() == getTablesAttr().getInt());
-    SmallVector<int64_t, 2> turned(llvm::reverse(shape));
-    shape = getTurned() ? ArrayRef(turned).take_back(2) : shape.take_back(2);
-    if (fits && numbers == 6) { // a block of the parameter
-      fits = at[2] >= 0 && at[3] >= 0 && at[2] + at[4] <= shape[0] && at[3] + at[5] <= shape[1];
-      shape = at.take_back(2);
+    int64_t rows = 0, columns = 0;
+    if (fits) {
+      std::tie(rows, columns) = std::pair(shape[shape.size() - 2], shape.back());
+      if (isBlock) {
+        if (!getTables() && shape.size() == 3) // its matrices one below the other
+          rows *= shape.front();
+        fits = at[2] >= 0 && at[3] >= 0 && at[2] + at[4] <= rows && at[3] + at[5] <= columns;
+        std::tie(rows, columns) = std::pair(at[4], at[5]);
+      }
+      if (getTurned())
+        std::swap(rows, columns);
     }
-    if (!fits || at[0] < 0 || at[1] < 0 || at[0] + shape[0] > out || at[1] + shape[1] > in)
+    if (!fits || at[0] < 0 || at[1] < 0 || at[0] + rows > out || at[1] + columns > in)
       return emitOpError("has no position for ") << symbol << ", which is " << param->getType();
-    covered += shape[0] * shape[1];
+    covered += rows * columns;
   }
   if (covered != out * in)
     return emitOpError("has ") << out * in << " elements, but its submatrices have " << covered;

@@ -185,12 +185,38 @@ LogicalResult RowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return array;
 }
 
+/// Checks that each row of an operand of `op` has so many elements behind its offset. Of a parameter, whose
+/// rows lie along its first axis, a product of two matrices may take all rows for one.
+static LogicalResult verifyRows(Operation *op, Value operand, int64_t elements,
+                                SymbolTableCollection &symbols) {
+  auto rows = operand.getDefiningOp<RowsOp>();
+  if (!rows)
+    return op->emitOpError("has an operand that is no kernel.rows");
+  int64_t extent = 0;
+  if (rows.getLocal()) {
+    extent = llvm::product_of(cast<LocalType>(rows.getLocal().getType()).getShape().drop_front());
+  } else {
+    auto array = arrayOf(rows, rows.getArrayAttr(), symbols);
+    if (failed(array))
+      return failure();
+    extent = llvm::product_of(
+        dyn::extents(rowType(*array)).drop_front(isa<ParamOp>(*array) && !isa<MultiplyOp>(op) ? 1 : 0));
+  }
+  const int64_t offset = rows.getOffsetAttr().getInt();
+  if (offset + elements <= extent)
+    return success();
+  return op->emitOpError("reads ") << elements << " elements from number " << offset << " on of rows of "
+                                   << extent;
+}
+
 LogicalResult ProductOp::verify() {
   if (getX().size() != getLengths().size())
     return emitOpError("has ") << getX().size() << " operands and " << getLengths().size() << " lengths";
   for (Value numbers : {getTable(), getSome()})
     if (numbers && !areNumbers(numbers))
       return emitOpError("asks ") << numbers.getType() << ", which is no number for each row";
+  if (getSome() && (getX().size() != 1 || getTable()))
+    return emitOpError("knows of sums of nothing, but is not of one operand and one matrix");
   if (getLargeMTiles()) {
     auto func = (*this)->getParentOfType<FuncOp>();
     if (!func || !func.getLargeM() || !func.getTiles() || !getSums())
@@ -224,6 +250,12 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (inputs != weights->getInAttr().getInt())
     return emitOpError("multiplies ") << inputs << " elements with " << getWeightsAttr() << ", which has "
                                       << weights->getIn() << " inputs";
+  if (auto contract = weights->getContract(); contract && contract->getLengths() != getLengths())
+    return emitOpError("cuts its operands into ")
+           << getLengths() << " elements, but " << getWeightsAttr() << " into " << contract->getLengths();
+  for (auto [x, length] : llvm::zip(getX(), getLengths()))
+    if (failed(verifyRows(*this, x, length, symbols)))
+      return failure();
   if (bool(getTable()) != weights->getTables().has_value())
     return emitOpError(getTable() ? "chooses from " : "does not choose from ") << getWeightsAttr();
   if (bool(getSums()) != weights->getContract().has_value())
@@ -262,6 +294,9 @@ LogicalResult OuterOp::verify() {
 }
 
 LogicalResult OuterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyRows(*this, getA(), getHeightAttr().getInt(), symbols)) ||
+      failed(verifyRows(*this, getX(), getOutputsAttr().getInt(), symbols)))
+    return failure();
   if (getBiasAttr() &&
       failed(lookUp<BufferOp>(*this, getBiasAttr(), "buffer of such a vector", symbols, [&](BufferOp buffer) {
         return dyn::extents(buffer.getType()) == ArrayRef(getHeightAttr().getInt());
@@ -281,6 +316,15 @@ LogicalResult MultiplyOp::verify() {
     return emitOpError("does not give ")
            << getHeight() << " by " << getOutputs() << " elements into " << into;
   return success();
+}
+
+LogicalResult MultiplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  const int64_t outputs = getOutputsAttr().getInt();
+  for (auto [slice, length] : llvm::zip(getB(), getLengths()))
+    if (failed(verifyRows(*this, slice, length * outputs, symbols)))
+      return failure();
+  const int64_t inputs = std::accumulate(getLengths().begin(), getLengths().end(), int64_t(0));
+  return verifyRows(*this, getA(), getHeightAttr().getInt() * inputs, symbols);
 }
 
 LogicalResult GemmOp::verifySymbolUses(SymbolTableCollection &symbols) {

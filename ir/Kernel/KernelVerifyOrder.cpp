@@ -3,6 +3,7 @@
 // The `kernel` dialect: verifiers of the order in which functions are called, in a schedule and in a run, and
 // of what is made between them.
 #include "ir/Kernel/Verify.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -145,7 +146,7 @@ LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
   const bool isScheduled = isa<ScheduleOp>((*this)->getParentOp());
   if (getNumbers() && isScheduled)
     return emitOpError("is of numbers that are not there while the batch is scheduled");
-  if (failed(verifyDistinct<BufferOp>(*this, symbols)))
+  if (failed(verifyDistinct(*this, symbols)))
     return failure();
   if (isScheduled)
     return success();
@@ -212,6 +213,8 @@ static LogicalResult verifyLoop(TimeStepLoopInterface loop, SymbolTableCollectio
       return loop->emitOpError("is the same as one of @")
              << *name << ", which is no program before with such a persistent loop";
   }
+  if ((loop.getPersistent() && loop.getNotPersistentReason()) || (loop.getSyncs() && loop.getBarrierReason()))
+    return loop->emitOpError("has a reason for what it is not, but is it");
   if (std::optional<ArrayAttr> syncs = loop.getSyncs())
     for (auto buffer : syncs->getAsRange<FlatSymbolRefAttr>())
       if (failed(lookUp<BufferOp>(loop, buffer, "buffer", symbols)))
@@ -236,36 +239,31 @@ LogicalResult CopyAsyncOp::verifySymbolUses(SymbolTableCollection &symbols) {
                            [](WeightsOp weights) { return weights.getContract().has_value(); });
 }
 
-static bool writesArray(Operation *op) {
-  auto rows = dyn_cast<RowsOp>(op);
-  return isa<StoreOp>(op) || (rows && rows.isWritten());
-}
-
 LogicalResult GradientsOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program.getOps<GradientOp>().empty() && program.getOps<InputGradientOp>().empty())
     return emitOpError("stands in a program that gives no gradients");
+  auto eachAccess = [&](LaunchOp launch, function_ref<void(Operation *, const Access &)> see) {
+    if (auto func = program.lookupSymbol<FuncOp>(launch.getFunc()))
+      walkAccesses(func, see);
+  };
   // What it holds is left out at times, so nothing else may need it.
   llvm::StringSet<> written;
-  auto launched = [&](LaunchOp launch) { return program.lookupSymbol<FuncOp>(launch.getFunc()); };
   getBody().walk([&](LaunchOp launch) {
-    if (FuncOp func = launched(launch))
-      func.walk([&](Operation *op) {
-        if (writesArray(op))
-          written.insert(op->getAttrOfType<FlatSymbolRefAttr>("array").getValue());
-      });
+    eachAccess(launch, [&](Operation *, const Access &access) {
+      if (access.writes)
+        written.insert(access.array.getValue());
+    });
   });
   for (auto output : program.getOps<OutputOp>())
     if (written.contains(output.getBuffer()))
       return emitOpError("holds what writes @") << output.getBuffer() << ", which is a result";
   StringRef needed;
   (*this)->getParentOp()->walk([&](LaunchOp launch) {
-    FuncOp func = launch->getParentOfType<GradientsOp>() ? FuncOp() : launched(launch);
-    if (func && needed.empty())
-      func.walk([&](Operation *op) {
-        auto array = op->getAttrOfType<FlatSymbolRefAttr>("array");
-        if (array && !writesArray(op) && written.contains(array.getValue()))
-          needed = array.getValue();
+    if (!launch->getParentOfType<GradientsOp>())
+      eachAccess(launch, [&](Operation *, const Access &access) {
+        if (needed.empty() && access.reads && written.contains(access.array.getValue()))
+          needed = access.array.getValue();
       });
   });
   if (!needed.empty())
@@ -277,5 +275,34 @@ LogicalResult ConcurrentOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<TimeStepLoopInterface>(op))
       return emitOpError("holds ") << op.getName() << ", which is no loop";
+  return success();
+}
+
+LogicalResult ConcurrentOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // Which loop writes and reads an array, or what memory buffers share.
+  llvm::MapVector<Attribute, llvm::SmallPtrSet<Operation *, 4>> writers, readers;
+  for (Operation &loop : getBody().front()) {
+    auto see = [&](Operation *, const Access &access) {
+      Attribute memory = access.array;
+      if (auto buffer = symbols.lookupNearestSymbolFrom<BufferOp>(*this, access.array))
+        if (buffer.getStorageAttr())
+          memory = buffer.getStorageAttr();
+      if (access.writes)
+        writers[memory].insert(&loop);
+      if (access.reads)
+        readers[memory].insert(&loop);
+    };
+    walkAccesses(&loop, see);
+    loop.walk([&](LaunchOp launch) {
+      if (auto func = symbols.lookupNearestSymbolFrom<FuncOp>(*this, launch.getFuncAttr()))
+        walkAccesses(func, see);
+    });
+  }
+  for (const auto &[memory, wrote] : writers) {
+    llvm::SmallPtrSet<Operation *, 4> all = wrote;
+    all.insert_range(readers.lookup(memory));
+    if (all.size() > 1)
+      return emitOpError("has a loop that writes what another one reads or writes: ") << memory;
+  }
   return success();
 }

@@ -58,29 +58,14 @@ llvm::LogicalResult verifyDistinctRows(mlir::Operation *op, mlir::FlatSymbolRefA
                                        mlir::ArrayAttr from, mlir::ArrayAttr indexArrays,
                                        mlir::ArrayAttr rowArrays, bool hasNumbers,
                                        mlir::DenseI32ArrayAttr always, mlir::SymbolTableCollection &symbols);
-template <class Buffer, class Op>
-llvm::LogicalResult verifyDistinct(Op op, mlir::SymbolTableCollection &symbols) {
+template <class Op> llvm::LogicalResult verifyDistinct(Op op, mlir::SymbolTableCollection &symbols) {
   if (mlir::ArrayAttr numbers = op.getNumbersAttr())
     for (auto each : numbers.getAsRange<mlir::FlatSymbolRefAttr>())
-      if (failed(lookUp<Buffer>(op, each, "buffer of numbers", symbols,
-                                [](Buffer buffer) { return buffer.getType().isInteger(32); })))
+      if (failed(lookUp<BufferOp>(op, each, "buffer of numbers", symbols,
+                                  [](BufferOp buffer) { return buffer.getType().isInteger(32); })))
         return llvm::failure();
   return verifyDistinctRows(op, op.getIndexSetAttr(), op.getFrom(), op.getIndexArrays(), op.getRows(),
                             static_cast<bool>(op.getNumbersAttr()), op.getAlwaysAttr(), symbols);
 }
-
-/// Checks what a program says of its arguments and its result.
-llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableCollection &symbols);
-
-/// Checks that `buffer` can hold the gradient of a parameter of the module.
-llvm::LogicalResult verifyGradient(mlir::Operation *gradient, mlir::FlatSymbolRefAttr param,
-                                   mlir::Operation *buffer, mlir::SymbolTableCollection &symbols);
-
-/// Checks that `buffer` can hold the gradient of a field or argument of the program.
-llvm::LogicalResult verifyInputGradient(mlir::Operation *gradient, mlir::FlatSymbolRefAttr array,
-                                        mlir::Operation *buffer, mlir::SymbolTableCollection &symbols);
-
-/// Checks that `buffer` can hold the flat result of the program that `output` says.
-llvm::LogicalResult verifyOutput(mlir::Operation *output, mlir::Operation *buffer);
 
 } // namespace dbc::kernel

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Activity::Activity(batch::ProgramOp program, StringRef loss, ArrayRef<FlatSymbolRefAttr> inputs)
+Activity::Activity(kernel::ProgramOp program, StringRef loss, ArrayRef<FlatSymbolRefAttr> inputs)
     : params(program->getParentOfType<ModuleOp>()), symbols(program) {
   for (FlatSymbolRefAttr input : inputs)
     varyingBuffers.insert(input.getValue());
@@ -40,7 +40,7 @@ bool Activity::varies(Operation *op) const {
 
 /// Whether a buffer has one row, for the whole model.
 bool Activity::isOfModel(FlatSymbolRefAttr buffer) const {
-  auto op = symbols.lookup<batch::BufferOp>(buffer.getAttr());
+  auto op = symbols.lookup<kernel::BufferOp>(buffer.getAttr());
   return symbols.lookup<kernel::IndexSetOp>(op.getIndexSetAttr().getAttr()).isOfModel();
 }
 

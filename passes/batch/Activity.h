@@ -15,7 +15,7 @@ namespace dbc::passes {
 class Activity {
 public:
   /// `loss` is the buffer of the loss, `inputs` the arrays of the fields and arguments.
-  Activity(batch::ProgramOp program, llvm::StringRef loss, llvm::ArrayRef<mlir::FlatSymbolRefAttr> inputs);
+  Activity(kernel::ProgramOp program, llvm::StringRef loss, llvm::ArrayRef<mlir::FlatSymbolRefAttr> inputs);
 
   bool isActive(mlir::Value value) const { return varying.contains(value) && useful.contains(value); }
   bool isActive(llvm::StringRef buffer) const {

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-AdjointDeclarations::AdjointDeclarations(batch::ProgramOp program)
+AdjointDeclarations::AdjointDeclarations(kernel::ProgramOp program)
     : program(program), names(program), b(program.getContext()) {
   program.walk([&](Operation *op) {
     if (auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
@@ -17,7 +17,7 @@ AdjointDeclarations::AdjointDeclarations(batch::ProgramOp program)
       schedule = found;
     if (auto relation = dyn_cast<batch::RelationOp>(op))
       relations[{relation.getFromAttr(), relation.getIndexArrayAttr(), relation.getToAttr()}] = relation;
-    if (op.hasTrait<batch::Scheduled>()) {
+    if (batch::isScheduled(&op)) {
       b.setInsertionPoint(&op);
       break;
     }
@@ -32,10 +32,10 @@ std::string AdjointDeclarations::unique(const Twine &name) {
   return found;
 }
 
-batch::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, FlatSymbolRefAttr indexSet,
-                                            Type type) {
-  return named(
-      batch::BufferOp::create(b, loc, unique(name), indexSet.getValue(), type, IntegerAttr(), IntegerAttr()));
+kernel::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, FlatSymbolRefAttr indexSet,
+                                             Type type) {
+  return named(kernel::BufferOp::create(b, loc, unique(name), indexSet.getValue(), type, IntegerAttr(),
+                                        IntegerAttr()));
 }
 
 batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, batch::StageRole role,
@@ -89,7 +89,7 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
   auto from = find<kernel::IndexSetOp>(stage.getIndexSetAttr());
   auto list = find<batch::ListRelationOp>(segment.getListAttr());
   Location loc = segment.getLoc();
-  const bool inLoop = isa<batch::LoopOpInterface>(stage->getParentOp());
+  const bool inLoop = isa<kernel::TimeStepLoopInterface>(stage->getParentOp());
   FlatSymbolRefAttr stepsOf;
   if (inLoop)
     stepsOf = from.getKind() == kernel::IndexSetKind::Steps && from.getByTimeStep() ? stage.getIndexSetAttr()
@@ -162,7 +162,7 @@ FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
 
 AdjointDeclarations::Rows AdjointDeclarations::rowsOf(FlatSymbolRefAttr array) {
   Operation *op = names.lookup(array.getValue());
-  if (auto buffer = dyn_cast<batch::BufferOp>(op))
+  if (auto buffer = dyn_cast<kernel::BufferOp>(op))
     return {buffer.getIndexSetAttr(), buffer.getType()};
   FlatSymbolRefAttr own = batch::rowsOf(op);
   kernel::IndexSetOp &known = columnOf[own];
@@ -198,11 +198,11 @@ AdjointDeclarations::distinct(Location loc, const Twine &name,
 }
 
 void AdjointDeclarations::gradient(StringRef param, StringRef buffer) {
-  batch::GradientOp::create(b, program.getLoc(), param, buffer);
+  kernel::GradientOp::create(b, program.getLoc(), param, buffer);
 }
 
 void AdjointDeclarations::inputGradient(FlatSymbolRefAttr array, StringRef buffer) {
-  batch::InputGradientOp::create(b, program.getLoc(), array.getValue(), buffer);
+  kernel::InputGradientOp::create(b, program.getLoc(), array.getValue(), buffer);
 }
 
 kernel::ArgumentOp AdjointDeclarations::lossWeights() {

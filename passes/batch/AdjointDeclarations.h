@@ -12,11 +12,11 @@ namespace dbc::passes {
 /// sets.
 class AdjointDeclarations {
 public:
-  explicit AdjointDeclarations(batch::ProgramOp program);
+  explicit AdjointDeclarations(kernel::ProgramOp program);
 
   /// A buffer of its own name.
-  batch::BufferOp buffer(mlir::Location loc, const llvm::Twine &name, mlir::FlatSymbolRefAttr indexSet,
-                         mlir::Type type);
+  kernel::BufferOp buffer(mlir::Location loc, const llvm::Twine &name, mlir::FlatSymbolRefAttr indexSet,
+                          mlir::Type type);
   /// A stage at `b`, called after its index set and role until batch-name-stages names all.
   batch::StageOp stage(mlir::OpBuilder &b, mlir::Location loc, batch::StageRole role,
                        mlir::FlatSymbolRefAttr indexSet);
@@ -77,7 +77,7 @@ private:
 
   std::string unique(const llvm::Twine &name);
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   mlir::SymbolTable names;
   llvm::StringSet<> taken;
   mlir::OpBuilder b; ///< in front of the first stage

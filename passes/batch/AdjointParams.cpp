@@ -28,8 +28,8 @@ FlatSymbolRefAttr Adjoints::sumOf(Value value) {
     return adjointOfModel(read.getBufferAttr());
   FlatSymbolRefAttr &sum = sums[value];
   if (!sum) {
-    batch::BufferOp buffer = declare.buffer(value.getLoc(), declare.nameOf(value) + ".adjoint",
-                                            declare.batchIndexSet(), value.getType());
+    kernel::BufferOp buffer = declare.buffer(value.getLoc(), declare.nameOf(value) + ".adjoint",
+                                             declare.batchIndexSet(), value.getType());
     cleared.push_back(buffer);
     sum = FlatSymbolRefAttr::get(buffer);
   }
@@ -75,7 +75,7 @@ LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses
     StageCopy copy(stage, to);
     for (const ParamUse &use : uses) {
       Location loc = use.op->getLoc();
-      auto buffer = declare.find<batch::BufferOp>(use.adjoint);
+      auto buffer = declare.find<kernel::BufferOp>(use.adjoint);
       Value adjoint = batch::ReadOp::create(copy.b, loc, buffer.getType(), use.adjoint.getValue());
       if (Type type = use.op->getResult(0).getType(); type != adjoint.getType()) // of rank 0
         adjoint = tensor::FromElementsOp::create(copy.b, loc, type, adjoint);
@@ -135,8 +135,8 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
 FlatSymbolRefAttr Adjoints::adjointOfModel(FlatSymbolRefAttr buffer) {
   FlatSymbolRefAttr &adjoint = modelAdjoints[buffer.getAttr()];
   if (!adjoint) {
-    auto op = declare.find<batch::BufferOp>(buffer);
-    batch::BufferOp sum =
+    auto op = declare.find<kernel::BufferOp>(buffer);
+    kernel::BufferOp sum =
         declare.buffer(op.getLoc(), buffer.getValue() + ".adjoint", declare.batchIndexSet(), op.getType());
     cleared.push_back(sum);
     adjoint = FlatSymbolRefAttr::get(sum);
@@ -173,13 +173,13 @@ bool Adjoints::isComputedOnce(FlatSymbolRefAttr indexSet) {
 /// What is added up is 0 before anything is added, and so is what no row writes. Numbers of a table's rows
 /// are those of none.
 void Adjoints::clear() {
-  Operation *begin = &*llvm::find_if(program.getBody().front(),
-                                     [](Operation &op) { return op.hasTrait<batch::Scheduled>(); });
+  Operation *begin =
+      &*llvm::find_if(program.getBody().front(), [](Operation &op) { return batch::isScheduled(&op); });
   for (auto &[param, gradient] : gradients) {
     declare.gradient(param.getValue(), gradient.getValue());
-    cleared.push_back(declare.find<batch::BufferOp>(gradient));
+    cleared.push_back(declare.find<kernel::BufferOp>(gradient));
   }
-  for (batch::BufferOp buffer : cleared) {
+  for (kernel::BufferOp buffer : cleared) {
     Location loc = buffer.getLoc();
     // When a `while` has ended rows, their time steps have only those that go on.
     OpBuilder b(declare.find<kernel::IndexSetOp>(buffer.getIndexSetAttr()).getMasked() ? begin : first);

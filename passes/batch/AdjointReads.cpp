@@ -55,7 +55,7 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
     else
       indexSet = elements;
   }
-  batch::BufferOp contribution = declare.buffer(
+  kernel::BufferOp contribution = declare.buffer(
       op->getLoc(), stage.getIndexSet() + "." + op.getArray() + ".adjoint", indexSet, rows.type);
   read.contribution = FlatSymbolRefAttr::get(contribution);
   if ((read.storeBy && !storesAll) || (stage.getWhen() && indexSet != elements))
@@ -92,7 +92,7 @@ void Adjoints::sumInput(FlatSymbolRefAttr array, OpBuilder &b) {
     return;
   const AdjointDeclarations::Rows rows = declare.rowsOf(array);
   Location loc = reads[array.getValue()].front()->op->getLoc();
-  batch::BufferOp gradient = declare.buffer(loc, array.getValue() + ".gradient", rows.indexSet, rows.type);
+  kernel::BufferOp gradient = declare.buffer(loc, array.getValue() + ".gradient", rows.indexSet, rows.type);
   batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Gradient, rows.indexSet);
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value sum = adjointOf(in, loc, array.getValue(), rows.type, {});

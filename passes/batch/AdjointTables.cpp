@@ -12,7 +12,7 @@ namespace dbc::passes {
 void Adjoints::contributeToTable(StageCopy &copy, dyn::GatherOp op, Value adjoint) {
   auto param = op.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr();
   auto ofActiveRows = [&](Value value, const Twine &called) {
-    batch::BufferOp buffer = declare.buffer(op.getLoc(), called, copy.to.getIndexSetAttr(), value.getType());
+    kernel::BufferOp buffer = declare.buffer(op.getLoc(), called, copy.to.getIndexSetAttr(), value.getType());
     batch::WriteOp::create(copy.b, op.getLoc(), value, buffer.getSymName());
     cleared.push_back(buffer);
     return FlatSymbolRefAttr::get(buffer);
@@ -34,7 +34,7 @@ void Adjoints::contributeToTable(StageCopy &copy, dyn::GatherOp op, Value adjoin
 FlatSymbolRefAttr Adjoints::adjointOf(const SparseTables::Row &row, Value value) {
   FlatSymbolRefAttr &adjoint = lookups[row.table].always[row.number];
   if (!adjoint) {
-    batch::BufferOp buffer =
+    kernel::BufferOp buffer =
         declare.buffer(value.getLoc(), row.table.getValue() + "." + Twine(row.number) + ".adjoint",
                        declare.batchIndexSet(), value.getType());
     cleared.push_back(buffer);
@@ -55,7 +55,7 @@ FlatSymbolRefAttr Adjoints::givenByDistinctRows(const Lookups &lookups, int64_t 
   const Lookup &lookup = lookups.byRow.front();
   if (!lookup.indexArray || !isDistinct(lookup.indexSet) ||
       int64_t(*declare.find<kernel::IndexSetOp>(lookup.indexSet).getExtent()) != extent ||
-      llvm::any_of(program.getBody().front().getOps<batch::GradientOp>(), [&](batch::GradientOp other) {
+      llvm::any_of(program.getBody().front().getOps<kernel::GradientOp>(), [&](kernel::GradientOp other) {
         return other.getBufferAttr() == lookup.contribution; // one place holds one gradient
       }))
     return {};
@@ -94,14 +94,14 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
                                   llvm::find(indexArrays, std::pair(lookup.indexSet, lookup.indexArray)));
     batch::TransposeOp transpose =
         lookup.indexArray ? declare.transpose(relations[at]) : declare.transpose(loc, lookup.numbers, rows);
-    Type type = declare.find<batch::BufferOp>(lookup.contribution).getType();
+    Type type = declare.find<kernel::BufferOp>(lookup.contribution).getType();
     auto segment = batch::SegmentOp::create(in, loc, type, dyn::ReduceKind::Sum, lookup.contribution,
                                             FlatSymbolRefAttr::get(transpose));
     segment.setNumbersAttr(lookup.numbers);
     addUp(segment);
   }
   for (auto [number, adjoint] : lookups.always) {
-    Type type = declare.find<batch::BufferOp>(adjoint).getType();
+    Type type = declare.find<kernel::BufferOp>(adjoint).getType();
     Value row = batch::ReadIndexOp::create(in, loc, in.getI32Type(), "row");
     Value own = arith::ConstantOp::create(in, loc, in.getI32IntegerAttr(number));
     Value isRow = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, row, own);
@@ -109,7 +109,7 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
     addUp(arith::SelectOp::create(in, loc, isRow, value,
                                   arith::ConstantOp::create(in, loc, in.getZeroAttr(type))));
   }
-  batch::BufferOp gradient = declare.buffer(loc, param.getValue() + ".gradient", rows, sum.getType());
+  kernel::BufferOp gradient = declare.buffer(loc, param.getValue() + ".gradient", rows, sum.getType());
   batch::WriteOp::create(in, loc, sum, gradient.getSymName());
   declare.gradient(param.getValue(), gradient.getSymName());
 }

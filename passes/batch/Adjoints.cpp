@@ -17,7 +17,7 @@ void Adjoints::add(OpBuilder &b, AdjointMap &adjoints, Value value, Value amount
   sum = sum ? arith::AddFOp::create(b, amount.getLoc(), sum, amount).getResult() : amount;
 }
 
-Adjoints::Adjoints(batch::ProgramOp program, batch::BufferOp loss, ArrayRef<FlatSymbolRefAttr> inputs)
+Adjoints::Adjoints(kernel::ProgramOp program, kernel::BufferOp loss, ArrayRef<FlatSymbolRefAttr> inputs)
     : program(program), loss(loss), inputs(inputs), activity(program, loss.getSymName(), inputs),
       multiplicities(program), declare(program) {}
 
@@ -25,7 +25,7 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
   sparse = &tables;
   SmallVector<Operation *> forward;
   for (Operation &op : program.getBody().front())
-    if (op.hasTrait<batch::Scheduled>())
+    if (batch::isScheduled(&op))
       forward.push_back(&op);
   OpBuilder b = OpBuilder::atBlockEnd(&program.getBody().front());
   findReads();
@@ -45,7 +45,7 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
     sumTable(param, all, b);
   for (const Read &read : allReads)
     if (read.op && !read.contributes)
-      cleared.push_back(declare.find<batch::BufferOp>(read.contribution));
+      cleared.push_back(declare.find<kernel::BufferOp>(read.contribution));
   clear();
   return success();
 }
@@ -83,11 +83,11 @@ LogicalResult Adjoints::reverse(ArrayRef<Operation *> forward, OpBuilder &b) {
       continue;
     }
     Operation *loop;
-    if (auto levels = dyn_cast<batch::LevelsOp>(op))
-      loop = batch::LevelsOp::create(b, op->getLoc(), levels.getGroup(), !levels.getReverse());
+    if (auto levels = dyn_cast<kernel::LevelsOp>(op))
+      loop = kernel::LevelsOp::create(b, op->getLoc(), levels.getGroup(), !levels.getReverse());
     else
-      loop = batch::StepsOp::create(b, op->getLoc(), cast<batch::StepsOp>(op).getIndexSet(),
-                                    !cast<batch::StepsOp>(op).getReverse());
+      loop = kernel::StepsOp::create(b, op->getLoc(), cast<kernel::StepsOp>(op).getIndexSet(),
+                                     !cast<kernel::StepsOp>(op).getReverse());
     OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
     SmallVector<Operation *> body;
     for (Operation &each : op->getRegion(0).front())

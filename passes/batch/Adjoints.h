@@ -25,7 +25,7 @@ namespace dbc::passes {
 class Adjoints {
 public:
   /// `loss` is the buffer of the loss, `inputs` the arrays of the fields and arguments that get gradients.
-  Adjoints(batch::ProgramOp program, batch::BufferOp loss, llvm::ArrayRef<mlir::FlatSymbolRefAttr> inputs);
+  Adjoints(kernel::ProgramOp program, kernel::BufferOp loss, llvm::ArrayRef<mlir::FlatSymbolRefAttr> inputs);
 
   /// What the loss depends on.
   const Activity &active() const { return activity; }
@@ -105,8 +105,8 @@ private:
   mlir::FlatSymbolRefAttr givenByDistinctRows(const Lookups &lookups, int64_t extent);
   void sumTable(mlir::StringAttr param, const Lookups &lookups, mlir::OpBuilder &b);
 
-  batch::ProgramOp program;
-  batch::BufferOp loss;
+  kernel::ProgramOp program;
+  kernel::BufferOp loss;
   batch::StageOp first; ///< of the adjoint stages
   llvm::SmallVector<mlir::FlatSymbolRefAttr> inputs;
   const SparseTables *sparse = nullptr; ///< while it runs
@@ -122,7 +122,7 @@ private:
   llvm::SmallVector<batch::StageOp> modelStages;                             ///< last first
   llvm::DenseMap<mlir::StringAttr, mlir::FlatSymbolRefAttr> modelAdjoints;   ///< of buffers of the model
   llvm::DenseMap<mlir::Value, mlir::FlatSymbolRefAttr> sums;                 ///< of values made of parameters
-  llvm::SmallVector<batch::BufferOp> cleared; ///< buffers that are 0 to begin with
+  llvm::SmallVector<kernel::BufferOp> cleared; ///< buffers that are 0 to begin with
 };
 
 } // namespace dbc::passes

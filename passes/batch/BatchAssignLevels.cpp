@@ -16,14 +16,14 @@ namespace dbc::passes {
 
 namespace {
 struct Nesting {
-  explicit Nesting(batch::ProgramOp program) : program(program), names(program), b(program.getContext()) {
+  explicit Nesting(kernel::ProgramOp program) : program(program), names(program), b(program.getContext()) {
     program.walk([&](kernel::ScheduleOp op) { schedule = op; });
   }
 
   void run() {
     SmallVector<batch::StageOp> stages(program.getBody().front().getOps<batch::StageOp>());
     Block *body = &program.getBody().front();
-    SmallVector<batch::LoopOpInterface> open; ///< the loops around the point reached
+    SmallVector<kernel::TimeStepLoopInterface> open; ///< the loops around the point reached
     for (batch::StageOp stage : stages) {
       SmallVector<StringRef> carriers;
       if (ArrayAttr loops = stage.getLoopsAttr())
@@ -52,10 +52,10 @@ struct Nesting {
     declareTimeSteps();
   }
 
-  batch::LoopOpInterface makeLoop(Location loc, StringRef carrier) {
-    auto loop = cast<batch::LoopOpInterface>(names.lookup<kernel::GroupOp>(carrier)
-                                                 ? batch::LevelsOp::create(b, loc, carrier).getOperation()
-                                                 : batch::StepsOp::create(b, loc, carrier).getOperation());
+  kernel::TimeStepLoopInterface makeLoop(Location loc, StringRef carrier) {
+    auto loop = cast<kernel::TimeStepLoopInterface>(
+        names.lookup<kernel::GroupOp>(carrier) ? kernel::LevelsOp::create(b, loc, carrier).getOperation()
+                                               : kernel::StepsOp::create(b, loc, carrier).getOperation());
     loop->getRegion(0).emplaceBlock();
     return loop;
   }
@@ -92,7 +92,7 @@ struct Nesting {
         kernel::TimeStepsOp::create(b, s.getLoc(), s.getSymName(), nested.contains(s));
   }
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   SymbolTable names;
   kernel::ScheduleOp schedule;
   OpBuilder b;
@@ -102,7 +102,7 @@ struct Nesting {
 
 struct BatchAssignLevelsPass : impl::BatchAssignLevelsBase<BatchAssignLevelsPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       Nesting nesting(program);
       nesting.run();
       madeLoops += nesting.madeLoops;

@@ -20,7 +20,7 @@ namespace {
 /// A stage cut into substages: what its products need, the products, what becomes of them.
 class Splitter final : StageCut {
 public:
-  Splitter(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+  Splitter(batch::StageOp stage, kernel::ProgramOp program, llvm::StringSet<> &names,
            const llvm::DenseSet<Operation *> &taken)
       : StageCut(stage, program, names), taken_(taken) {}
 
@@ -77,13 +77,13 @@ struct BatchBlasPass : impl::BatchBlasBase<BatchBlasPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       llvm::StringSet<> names = namesOf(program);
       for (auto stage : llvm::to_vector(program.getBody().front().getOps<batch::StageOp>())) {
         auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet());
         // All rows of its index set, in whichever order: those of a `while` are not all.
         if (stage.getWhen() || indexSet.getMasked() || indexSet.getKind() == kernel::IndexSetKind::Model ||
-            !mayRepeat(stage))
+            !stage.mayRepeat())
           continue;
         llvm::DenseSet<Operation *> taken;
         for (auto product : stage.getBody().front().getOps<linalg::ContractOp>())

@@ -20,7 +20,7 @@ namespace dbc::passes {
 
 namespace {
 struct Classify {
-  explicit Classify(batch::ProgramOp program) : program(program), names(program), multiplicities(program) {}
+  explicit Classify(kernel::ProgramOp program) : program(program), names(program), multiplicities(program) {}
 
   void run() {
     program.walk([&](batch::GatherOp gather) {
@@ -132,14 +132,14 @@ struct Classify {
   }
 
   unsigned alignedGathers = 0, droppedIndexArrays = 0;
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   SymbolTable names;
   Multiplicities multiplicities;
 };
 
 struct BatchClassifyAccessesPass : impl::BatchClassifyAccessesBase<BatchClassifyAccessesPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       Classify classify(program);
       classify.run();
       alignedGathers += classify.alignedGathers;

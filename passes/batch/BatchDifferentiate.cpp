@@ -20,7 +20,7 @@ namespace dbc::passes {
 
 namespace {
 /// The arrays of a loss's program with the values of fields and arguments that are named so.
-SmallVector<FlatSymbolRefAttr> arraysOf(batch::ProgramOp program, ArrayRef<std::string> names) {
+SmallVector<FlatSymbolRefAttr> arraysOf(kernel::ProgramOp program, ArrayRef<std::string> names) {
   SmallVector<FlatSymbolRefAttr> arrays;
   auto add = [&](auto op, StringRef owner, StringRef name) {
     const bool hasValues =
@@ -48,16 +48,16 @@ struct BatchDifferentiatePass : impl::BatchDifferentiateBase<BatchDifferentiateP
   void runOnOperation() override {
     SmallVector<std::unique_ptr<Adjoints>> losses;
     SparseTables tables;
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       if (!program.getLoss())
         continue;
-      batch::OutputOp loss; // the first component; the others have no gradient
-      for (auto output : program.getBody().front().getOps<batch::OutputOp>())
+      kernel::OutputOp loss; // the first component; the others have no gradient
+      for (auto output : program.getBody().front().getOps<kernel::OutputOp>())
         if (output.getComponent() == 0)
           loss = output;
       LDBG() << "@" << program.getSymName() << " gets stages for its gradient";
       losses.push_back(std::make_unique<Adjoints>(
-          program, program.lookupSymbol<batch::BufferOp>(loss.getBuffer()),
+          program, program.lookupSymbol<kernel::BufferOp>(loss.getBuffer()),
           arraysOf(program, SmallVector<std::string>(inputs.begin(), inputs.end()))));
       tables.add(program, losses.back()->active());
     }

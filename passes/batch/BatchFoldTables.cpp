@@ -65,9 +65,9 @@ constexpr int64_t kLeastMultiplications = 32;
 
 /// A buffer that one stage writes, at its own row.
 struct Made {
-  Made(batch::BufferOp buffer, batch::StageOp stage, Dependence on)
+  Made(kernel::BufferOp buffer, batch::StageOp stage, Dependence on)
       : buffer(buffer), stage(stage), on(std::move(on)) {}
-  batch::BufferOp buffer;
+  kernel::BufferOp buffer;
   batch::StageOp stage;
   Dependence on;
   enum { Undecided, Table, InPlace } state = Undecided;
@@ -81,7 +81,7 @@ struct Made {
 
 class Folding {
 public:
-  Folding(batch::ProgramOp program, Values values, int64_t &elementsLeft)
+  Folding(kernel::ProgramOp program, Values values, int64_t &elementsLeft)
       : program(program), symbols(program), values(values), left(elementsLeft) {}
 
   /// Gives how many tables a run looks up.
@@ -95,7 +95,7 @@ public:
       if (next->state == Made::Table)
         left -= elements;
     }
-    SmallVector<std::pair<Made *, batch::BufferOp>> folded;
+    SmallVector<std::pair<Made *, kernel::BufferOp>> folded;
     for (auto &[name, m] : made)
       if (m.state == Made::Table)
         folded.push_back({&m, tableOf(m, rowsOf(m))});
@@ -113,7 +113,7 @@ private:
       for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
         if (writes.lookup(write.getBuffer()))
           made.insert({write.getBufferAttr().getAttr(),
-                       Made(symbols.lookup<batch::BufferOp>(write.getBuffer()), stage, on)});
+                       Made(symbols.lookup<kernel::BufferOp>(write.getBuffer()), stage, on)});
     }
     auto all = SymbolTable::getSymbolUses(&program.getBody());
     assert(all && "the uses of a program's symbols are known");
@@ -242,12 +242,12 @@ private:
   }
 
   /// The buffer with the values over `rows`; makes it, with all that it is computed from, unless it is there.
-  batch::BufferOp tableOf(Made &m, const Rows &rows) {
+  kernel::BufferOp tableOf(Made &m, const Rows &rows) {
     kernel::IndexSetOp indexSet = rows.indexSet;
     auto key = std::make_pair(m.buffer.getOperation(), indexSet.getOperation());
-    if (batch::BufferOp known = tables.lookup(key))
+    if (kernel::BufferOp known = tables.lookup(key))
       return known;
-    llvm::StringMap<batch::BufferOp> sources;
+    llvm::StringMap<kernel::BufferOp> sources;
     for (auto read : m.stage.getBody().front().getOps<batch::ReadOp>()) {
       Made &source = made.find(read.getBufferAttr().getAttr())->second;
       if (!isOfModel(source.buffer.getIndexSet()))
@@ -255,8 +255,8 @@ private:
     }
     OpBuilder b(m.buffer);
     auto table =
-        batch::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), indexSet.getSymName(), m.buffer.getType(),
-                                /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+        kernel::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), indexSet.getSymName(), m.buffer.getType(),
+                                 /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
     symbols.insert(table);
     b.setInsertionPoint(m.stage); // what it reads of the model is there
     auto stage = cast<batch::StageOp>(b.clone(*m.stage));
@@ -264,7 +264,7 @@ private:
     stage.removeWhenAttr();
     for (Operation &op : llvm::make_early_inc_range(stage.getBody().front())) {
       if (auto read = dyn_cast<batch::ReadOp>(op)) {
-        if (batch::BufferOp source = sources.lookup(read.getBuffer()))
+        if (kernel::BufferOp source = sources.lookup(read.getBuffer()))
           read.setBuffer(source.getSymName());
       } else if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
         index.setIndexArray(rows.value);
@@ -279,7 +279,7 @@ private:
   }
 
   /// From the rows of a stage to those of a table, by the index.
-  FlatSymbolRefAttr relationTo(batch::BufferOp table, batch::StageOp stage, StringRef indexArray) {
+  FlatSymbolRefAttr relationTo(kernel::BufferOp table, batch::StageOp stage, StringRef indexArray) {
     auto relations = program.getBody().front().getOps<batch::RelationOp>();
     auto found = llvm::find_if(relations, [&](batch::RelationOp other) {
       return other.getFromAttr() == stage.getIndexSetAttr() && other.getToAttr() == table.getIndexSetAttr() &&
@@ -297,7 +297,7 @@ private:
   }
 
   /// Rows of the buffer are rows of its table, by the index.
-  void lookUp(Made &m, batch::BufferOp table) {
+  void lookUp(Made &m, kernel::BufferOp table) {
     auto gather = [&](Operation *before) {
       OpBuilder b(before);
       return batch::GatherOp::create(
@@ -315,13 +315,13 @@ private:
         write.getValueMutable().assign(gather(write));
   }
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   SymbolTable symbols;
   Values values;
   int64_t &left;                          ///< elements that tables may still have
   llvm::MapVector<StringAttr, Made> made; ///< by the buffer's name
   std::map<std::pair<std::string, int64_t>, Rows> tableRows;
-  llvm::DenseMap<std::pair<Operation *, Operation *>, batch::BufferOp> tables;
+  llvm::DenseMap<std::pair<Operation *, Operation *>, kernel::BufferOp> tables;
 };
 
 struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
@@ -330,7 +330,7 @@ struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
     int64_t elementsLeft = elements;
     if (elementsLeft == 0)
       return;
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       if (train && !program.getLoss())
         continue; // a table of the model would be made anew with each change of the weights
       int64_t ofRun = std::numeric_limits<int64_t>::max(); // a run has rows as it needs them

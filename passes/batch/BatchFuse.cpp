@@ -35,7 +35,7 @@ class BlockFusion {
 public:
   explicit BlockFusion(Block &block) : block(block) {
     for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
-      if (auto loop = dyn_cast<batch::LoopOpInterface>(op))
+      if (auto loop = dyn_cast<kernel::TimeStepLoopInterface>(op))
         around.insert(loop.getCarrier());
     for (auto stage : block.getOps<batch::StageOp>())
       for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>())
@@ -47,7 +47,7 @@ public:
   unsigned run() {
     unsigned merged = 0;
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (!op.hasTrait<batch::Scheduled>())
+      if (!batch::isScheduled(&op))
         continue;
       StageAccess mine = accessesOf(&op);
       auto stage = dyn_cast<batch::StageOp>(op);
@@ -230,8 +230,8 @@ private:
 
 /// Of buffers that a stage writes the same value to, and nothing else writes, one stays. Gives how many are
 /// gone.
-unsigned dropDuplicates(batch::ProgramOp program) {
-  const llvm::StringSet<> results = batch::resultsOf(program);
+unsigned dropDuplicates(kernel::ProgramOp program) {
+  const llvm::StringSet<> results = kernel::resultsOf(program);
   llvm::StringMap<batch::WriteOp> soleWrite = soleWrites(program);
   SmallVector<std::pair<batch::WriteOp, batch::WriteOp>> duplicates; // the one that stays is second
   program.walk([&](batch::StageOp stage) {
@@ -262,14 +262,14 @@ unsigned dropDuplicates(batch::ProgramOp program) {
 /// Removes writes to buffers that nobody reads, and what only they needed.
 class Unread {
 public:
-  explicit Unread(batch::ProgramOp program) : program(program) {}
+  explicit Unread(kernel::ProgramOp program) : program(program) {}
 
   /// Gives how many buffers are gone.
   unsigned drop() {
     program.walk([&](Operation *op) {
       if (batch::isWrite(op))
         writes[cast<batch::AccessOpInterface>(op).getArray()].push_back(op);
-      if (FlatSymbolRefAttr result = batch::resultOf(op))
+      if (FlatSymbolRefAttr result = kernel::resultOf(op))
         ++reads[result.getValue()];
       if (auto stage = dyn_cast<batch::StageOp>(op))
         for (const StageRead &read : accessesOf(stage).reads)
@@ -335,14 +335,14 @@ private:
       });
     } while (!open.empty());
     program.walk([&](Operation *op) {
-      if (isa<batch::LoopOpInterface>(op) && op->getRegion(0).front().empty())
+      if (isa<kernel::TimeStepLoopInterface>(op) && op->getRegion(0).front().empty())
         op->erase();
     });
   }
 
   unsigned eraseBuffers() {
     unsigned gone = 0;
-    for (auto buffer : llvm::make_early_inc_range(program.getBody().front().getOps<batch::BufferOp>()))
+    for (auto buffer : llvm::make_early_inc_range(program.getBody().front().getOps<kernel::BufferOp>()))
       if (!reads.lookup(buffer.getSymName())) {
         buffer.erase();
         ++gone;
@@ -350,7 +350,7 @@ private:
     return gone;
   }
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   llvm::StringMap<unsigned> reads; ///< of each array: how often it is read
   llvm::StringMap<SmallVector<Operation *>> writes;
   SmallVector<StringRef> open; ///< arrays that are not read any more, whose writes stand
@@ -358,10 +358,10 @@ private:
 
 struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       fusedStages += BlockFusion(program.getBody().front()).run();
       program.walk([&](Operation *op) {
-        if (isa<batch::LoopOpInterface>(op))
+        if (isa<kernel::TimeStepLoopInterface>(op))
           fusedStages += BlockFusion(op->getRegion(0).front()).run();
       });
       droppedBuffers += dropDuplicates(program) + Unread(program).drop();

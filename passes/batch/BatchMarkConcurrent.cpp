@@ -21,7 +21,7 @@ class Loops {
 public:
   explicit Loops(Block &program) {
     for (Operation &op : program)
-      if (op.hasTrait<batch::Scheduled>())
+      if (batch::isScheduled(&op))
         units.push_back({&op, accessesOf(&op), mayJoin(&op)});
   }
 
@@ -50,7 +50,7 @@ private:
   /// Not where a loop chooses which rows of an index set are active, or may fail an input: which of its
   /// failures is seen depends on the order of launches.
   static bool mayJoin(Operation *unit) {
-    if (!isa<batch::LoopOpInterface>(unit))
+    if (!isa<kernel::TimeStepLoopInterface>(unit))
       return false;
     WalkResult stays = unit->walk([](Operation *op) {
       auto stage = dyn_cast<batch::StageOp>(op);
@@ -90,13 +90,13 @@ private:
     if (loops.size() == 1)
       return 0;
     LDBG() << loops.size() << " loops are concurrent, the first of @"
-           << cast<batch::LoopOpInterface>(units[first].op).getCarrier() << "; " << before.size()
+           << cast<kernel::TimeStepLoopInterface>(units[first].op).getCarrier() << "; " << before.size()
            << " stages go before them";
     Operation *at = units[first].op;
     OpBuilder b(at);
     for (size_t n : before)
       units[n].op->moveBefore(at);
-    auto concurrent = batch::ConcurrentOp::create(b, at->getLoc());
+    auto concurrent = kernel::ConcurrentOp::create(b, at->getLoc());
     Block *body = &concurrent.getBody().emplaceBlock();
     for (size_t n : loops)
       units[n].op->moveBefore(body, body->end());
@@ -116,7 +116,7 @@ private:
 
 struct BatchMarkConcurrentPass : impl::BatchMarkConcurrentBase<BatchMarkConcurrentPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
+    for (auto program : getOperation().getOps<kernel::ProgramOp>())
       concurrentLoops += Loops(program.getBody().front()).join();
   }
 };

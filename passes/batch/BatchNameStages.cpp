@@ -33,11 +33,11 @@ StringRef wordOf(batch::StageOp stage) {
 
 struct BatchNameStagesPass : impl::BatchNameStagesBase<BatchNameStagesPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
+    for (auto program : getOperation().getOps<kernel::ProgramOp>())
       nameStages(program);
   }
 
-  void nameStages(batch::ProgramOp program) {
+  void nameStages(kernel::ProgramOp program) {
     llvm::StringMap<unsigned> stagesFor; // by purpose
     program.walk(
         [&](batch::StageOp stage) { ++stagesFor[batch::purposeOf(stage.getIndexSet(), stage.getRole())]; });

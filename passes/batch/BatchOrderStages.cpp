@@ -21,7 +21,7 @@ namespace {
 using Key = std::pair<StringRef, int64_t>; ///< carrier and run of a loop
 
 struct Order {
-  explicit Order(batch::ProgramOp program) : graph(program) {
+  explicit Order(kernel::ProgramOp program) : graph(program) {
     for (batch::StageOp stage : graph.stages) {
       auto &around = loops.emplace_back();
       if (ArrayAttr attr = stage.getLoopsAttr())
@@ -98,7 +98,7 @@ struct Order {
 
 struct BatchOrderStagesPass : impl::BatchOrderStagesBase<BatchOrderStagesPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       Order order(program);
       SmallVector<unsigned> all, sorted;
       for (unsigned n = 0; n < order.graph.stages.size(); ++n)

@@ -26,7 +26,7 @@ struct Loop {
 };
 
 struct Partition {
-  explicit Partition(batch::ProgramOp program)
+  explicit Partition(kernel::ProgramOp program)
       : names(program), context(program.getContext()), graph(program), loops(graph.stages.size()) {}
 
   void run() {
@@ -96,7 +96,7 @@ struct Partition {
 
 struct BatchPartitionPass : impl::BatchPartitionBase<BatchPartitionPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       Partition partition(program);
       partition.run();
       foundLoops += partition.runs;

@@ -70,7 +70,7 @@ def BatchOrderStages : Pass<"batch-order-stages", "::mlir::ModuleOp"> {
 }
 
 def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
-  let summary = "Nest the stages in `batch.levels` and `batch.steps` and say which index sets run by time step";
+  let summary = "Nest the stages in `kernel.levels` and `kernel.steps` and say which index sets run by time step";
   let description = [{
     Afterwards no stage has the attribute `loops`: it stands in these loops. An index set runs `by_time_step` where a stage
     over it stands in a loop, and the schedule has a `kernel.time_steps` for it, unless its rows are instances.
@@ -92,14 +92,14 @@ def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
     rows that they have in the batch. With `recompute` adjoint stages find some of what they need again, in place of reading
     what was kept of the forward pass; bits are the same. See passes/batch/Adjoints.h and passes/batch/RecomputedStages.h.
     ```mlir
-    batch.levels @group { batch.stage @s over @S { %x = batch.gather @h via @rel.S.left carried @group  %y = tanh %x  write %y, @t } }
+    kernel.levels @group { batch.stage @s over @S { %x = batch.gather @h via @rel.S.left carried @group  %y = tanh %x  write %y, @t } }
     ==>
     batch.transpose @of.S.left of @rel.S.left
-    batch.levels @group reverse { batch.stage @S.adjoint over @S role adjoint {
+    kernel.levels @group reverse { batch.stage @S.adjoint over @S role adjoint {
       %y = batch.read @t  %a = batch.read @S.t.adjoint  %c = %a * (1 - %y * %y)  write %c, @S.h.adjoint } ... }
     ```
     Stands behind batch-assign-levels, which it needs, and before batch-fuse, which makes few stages of many. Afterwards each
-    loss has a `batch.gradient` for each parameter that it depends on, and a `batch.input_gradient` for each field or argument
+    loss has a `kernel.gradient` for each parameter that it depends on, and a `kernel.input_gradient` for each field or argument
     of `inputs`.
   }];
   let options = [
@@ -122,7 +122,7 @@ def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
     Two stages merge if no stage between them needs the first and is needed by the second: the second moves up to the
     first, or, where it must stay behind a stage between them, the first down to it. A value that the fused stage wrote
     is not read back. Of buffers to which one stage writes the same value one stays. Afterwards each buffer is read by a stage
-    or is an output.
+    or holds a result of the program.
   }];
   let statistics = [
     Statistic<"fusedStages", "fused-stages", "Stages that became part of another one">,
@@ -244,7 +244,7 @@ def BatchMarkConcurrent : Pass<"batch-mark-concurrent", "::mlir::ModuleOp"> {
 def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
   let summary = "Keep of a recursion's buffers the rows of the last time steps alone, where no other ones are read later";
   let description = [{
-    A buffer that is written and read in one outermost `batch.levels` gets `live`, the number of levels whose rows are kept:
+    A buffer that is written and read in one outermost `kernel.levels` gets `live`, the number of levels whose rows are kept:
     one where each level reads its own rows alone, as messages are; more where rows of earlier levels are read, and each read
     is of rows that lie a constant number of levels back (`ago`). That is known of one cell whose calls all lower a secondary
     key, an integer: the instances of a level are then those of one value of the key (`level_key` of the group). Behind the
@@ -252,12 +252,12 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
     writes some of the rows before the loop moves into it. Afterwards each read of such a buffer that its loop carries has
     `ago`.
     ```mlir
-    batch.buffer @state.h over @state : f32
+    kernel.buffer @state.h over @state : f32
     batch.stage @state.copy over @state.then { ... scatter %x, @state.h via @rel.parent }
-    batch.levels @state.group { batch.stage @state over @state.else { %h = gather @state.h via @rel.s carried @state.group  ... scatter %y, @state.h via @rel.parent } }
+    kernel.levels @state.group { batch.stage @state over @state.else { %h = gather @state.h via @rel.s carried @state.group  ... scatter %y, @state.h via @rel.parent } }
     ==>
-    batch.buffer @state.h over @state : f32 live 2
-    batch.levels @state.group {
+    kernel.buffer @state.h over @state : f32 live 2
+    kernel.levels @state.group {
       batch.stage @state.copy over @state.then { ... }
       batch.stage @state over @state.else { %h = gather @state.h via @rel.s carried @state.group ago 1  ... }
     }
@@ -273,7 +273,7 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
 def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
   let summary = "Give buffers storage; those whose lives do not overlap share it";
   let description = [{
-    Afterwards each buffer has storage, but for outputs and what is computed when the model is made; buffers of one storage
+    Afterwards each buffer has storage, but for results, gradients among them, and what is computed when the model is made; buffers of one storage
     have elements of one type, and each is touched for the last time before the next one is touched at all.
   }];
   let statistics = [

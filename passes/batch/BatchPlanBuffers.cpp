@@ -18,7 +18,7 @@ namespace dbc::passes {
 namespace {
 struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
+    for (auto program : getOperation().getOps<kernel::ProgramOp>())
       plan(program);
   }
 
@@ -28,7 +28,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
     int first = -1, last = -1;
   };
 
-  void plan(batch::ProgramOp program) {
+  void plan(kernel::ProgramOp program) {
     llvm::StringMap<Life> lives;
     llvm::StringSet<> results;
     int time = 0;
@@ -39,9 +39,9 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
       life.last = time;
     };
     for (Operation &op : program.getBody().front()) {
-      if (FlatSymbolRefAttr result = batch::resultOf(&op))
+      if (FlatSymbolRefAttr result = kernel::resultOf(&op))
         results.insert(result.getValue());
-      if (!op.hasTrait<batch::Scheduled>())
+      if (!batch::isScheduled(&op))
         continue;
       StageAccess access = accessesOf(&op);
       for (const StageRead &read : access.reads)
@@ -56,11 +56,11 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
       int busyUntil;
     };
     SmallVector<Storage> storages;
-    SmallVector<batch::BufferOp> buffers(program.getBody().front().getOps<batch::BufferOp>());
-    llvm::stable_sort(buffers, [&](batch::BufferOp a, batch::BufferOp b) {
+    SmallVector<kernel::BufferOp> buffers(program.getBody().front().getOps<kernel::BufferOp>());
+    llvm::stable_sort(buffers, [&](kernel::BufferOp a, kernel::BufferOp b) {
       return lives[a.getSymName()].first < lives[b.getSymName()].first;
     });
-    for (batch::BufferOp buffer : buffers) {
+    for (kernel::BufferOp buffer : buffers) {
       auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
       if (results.contains(buffer.getSymName()) || indexSet.getKind() == kernel::IndexSetKind::Model)
         continue;

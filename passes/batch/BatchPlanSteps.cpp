@@ -43,7 +43,7 @@ std::optional<int64_t> below(Value value, Value key) {
 /// as it lowers the key.
 class Recursion {
 public:
-  Recursion(batch::ProgramOp program, kernel::GroupOp group) : group(group), program(program) {
+  Recursion(kernel::ProgramOp program, kernel::GroupOp group) : group(group), program(program) {
     if (group.getCells().size() != 1)
       return;
     keys = group.getSecondaryKeys(0).size();
@@ -172,19 +172,19 @@ private:
     return same ? common : std::nullopt;
   }
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   int64_t keys = 0;
 };
 
 /// The stages' operations that touch each buffer, and the buffers of which all rows are wanted at once.
 struct BufferUses {
-  explicit BufferUses(batch::ProgramOp program) {
+  explicit BufferUses(kernel::ProgramOp program) {
     program.walk([&](Operation *op) {
       if (auto access = dyn_cast<batch::AccessOpInterface>(op))
         of[access.getArray()].push_back(op);
-      else if (auto output = dyn_cast<batch::OutputOp>(op))
+      else if (auto output = dyn_cast<kernel::OutputOp>(op))
         whole.insert(output.getBuffer());
-      else if (!isa<batch::BufferOp>(op)) // that of a stage's `when`, or of who knows what
+      else if (!isa<kernel::BufferOp>(op)) // that of a stage's `when`, or of who knows what
         for (NamedAttribute attribute : op->getAttrs())
           attribute.getValue().walk([&](FlatSymbolRefAttr symbol) { whole.insert(symbol.getValue()); });
     });
@@ -196,14 +196,14 @@ struct BufferUses {
 /// The buffers of one loop over the levels of a recursion.
 class LoopPlan {
 public:
-  LoopPlan(batch::ProgramOp program, const BufferUses &uses, batch::LevelsOp loop)
+  LoopPlan(kernel::ProgramOp program, const BufferUses &uses, kernel::LevelsOp loop)
       : program(program), uses(uses), loop(loop),
         recursion(program, program.lookupSymbol<kernel::GroupOp>(loop.getGroup())) {}
 
   /// Marks the buffers; `taken` are the index sets of which another loop's buffers keep some levels.
   void run(DenseSet<Operation *> &taken) {
     DenseSet<Operation *> mine;
-    for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
+    for (auto buffer : program.getBody().front().getOps<kernel::BufferOp>()) {
       auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
       if (taken.contains(indexSet) || !runsByLevel(indexSet, /*already=*/true) ||
           uses.whole.contains(buffer.getSymName()))
@@ -251,7 +251,7 @@ private:
   }
 
   /// Nothing where all rows must be kept.
-  std::optional<Life> lifeOf(batch::BufferOp buffer) {
+  std::optional<Life> lifeOf(kernel::BufferOp buffer) {
     Life life;
     for (Operation *op : uses.of.lookup(buffer.getSymName())) {
       auto stage = cast<batch::StageOp>(op->getParentOp());
@@ -299,7 +299,7 @@ private:
     if (recursion.key < 0)
       return false;
     Operation *unit =
-        isa<batch::ConcurrentOp>(loop->getParentOp()) ? loop->getParentOp() : loop.getOperation();
+        isa<kernel::ConcurrentOp>(loop->getParentOp()) ? loop->getParentOp() : loop.getOperation();
     if (stage->getParentOp() != program || !stage->isBeforeInBlock(unit) || stage.getWhen() ||
         !runsByLevel(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()), /*already=*/false) ||
         !stage.getBody().front().getOps<linalg::ContractOp>().empty())
@@ -318,7 +318,7 @@ private:
     return true;
   }
 
-  void apply(batch::BufferOp buffer, const Life &life) {
+  void apply(kernel::BufferOp buffer, const Life &life) {
     Builder b(program.getContext());
     LDBG() << "@" << buffer.getSymName() << " keeps " << life.live << " levels of @" << loop.getGroup()
            << "; " << life.before.size() << " stages before the loop write it";
@@ -351,27 +351,27 @@ private:
   /// How far back a level may read. No more levels are kept than there are.
   static constexpr int64_t kMostBack = 1 << 20;
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   const BufferUses &uses;
-  batch::LevelsOp loop;
+  kernel::LevelsOp loop;
   Recursion recursion;
 };
 
 struct BatchPlanStepsPass : impl::BatchPlanStepsBase<BatchPlanStepsPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       bool reversed = false; // then all rows are kept for the way back
-      program.walk([&](batch::LoopOpInterface loop) { reversed |= loop.getReverse(); });
+      program.walk([&](kernel::TimeStepLoopInterface loop) { reversed |= loop.getReverse(); });
       if (reversed)
         continue;
       BufferUses uses(program);
       DenseSet<Operation *> taken;
-      SmallVector<batch::LevelsOp> loops;
-      program.walk([&](batch::LevelsOp loop) {
-        if (isa<batch::ProgramOp, batch::ConcurrentOp>(loop->getParentOp()))
+      SmallVector<kernel::LevelsOp> loops;
+      program.walk([&](kernel::LevelsOp loop) {
+        if (isa<kernel::ProgramOp, kernel::ConcurrentOp>(loop->getParentOp()))
           loops.push_back(loop);
       });
-      for (batch::LevelsOp loop : loops) {
+      for (kernel::LevelsOp loop : loops) {
         LoopPlan plan(program, uses, loop);
         plan.run(taken);
         plannedBuffers += plan.plannedBuffers;

@@ -22,7 +22,7 @@ namespace dbc::passes {
 namespace {
 struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<BatchRematerialiseGathersPass> {
   void runOnOperation() override {
-    getOperation().walk([&](batch::ProgramOp program) {
+    getOperation().walk([&](kernel::ProgramOp program) {
       llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
       SmallVector<batch::ReadOp> reads;
       program.walk([&](batch::ReadOp read) { reads.push_back(read); });

@@ -47,7 +47,7 @@ llvm::SetVector<Operation *> productsOf(batch::StageOp stage, int64_t outputs) {
 /// late as it may.
 class Splitter final : StageCut {
 public:
-  Splitter(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+  Splitter(batch::StageOp stage, kernel::ProgramOp program, llvm::StringSet<> &names,
            const llvm::SetVector<Operation *> &products)
       : StageCut(stage, program, names), products_(products) {}
 
@@ -86,10 +86,10 @@ private:
 
 /// Gives each product a join of its own, and has what else a join is written for in a stage of its own:
 /// behind the loop where that need not be in it. Gives how many stages that made.
-unsigned moveJoins(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
+unsigned moveJoins(batch::StageOp stage, kernel::ProgramOp program, llvm::StringSet<> &names,
                    const llvm::SetVector<Operation *> &products) {
   unsigned made = 0;
-  Operation *loop = isa<batch::LoopOpInterface>(stage->getParentOp()) ? stage->getParentOp() : nullptr;
+  Operation *loop = isa<kernel::TimeStepLoopInterface>(stage->getParentOp()) ? stage->getParentOp() : nullptr;
   for (Operation *product : products) {
     auto concat = matVec(cast<linalg::ContractOp>(product))->x.getDefiningOp<tensor::ConcatOp>();
     if (!concat || concat->hasOneUse() || !readsInMemory(cast<linalg::ContractOp>(product)))
@@ -138,7 +138,7 @@ struct BatchSplitOperandsPass : impl::BatchSplitOperandsBase<BatchSplitOperandsP
   using Base::Base;
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       llvm::StringSet<> names = namesOf(program);
       SmallVector<batch::StageOp> stages;
       program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
@@ -148,7 +148,7 @@ struct BatchSplitOperandsPass : impl::BatchSplitOperandsBase<BatchSplitOperandsP
         stage.walk([&](Operation *op) { fails |= op != stage && dyn::mayFail(op); });
         llvm::SetVector<Operation *> products = productsOf(stage, outputs);
         // What fails is told in the order of the stage.
-        if (products.empty() || stage.getBlas() || stage.getWhen() || fails || !mayRepeat(stage) ||
+        if (products.empty() || stage.getBlas() || stage.getWhen() || fails || !stage.mayRepeat() ||
             indexSet.getKind() == kernel::IndexSetKind::Model)
           continue;
         const unsigned moved = moveJoins(stage, program, names, products);

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Multiplicities::Multiplicities(batch::ProgramOp program) : names(program) {
+Multiplicities::Multiplicities(kernel::ProgramOp program) : names(program) {
   program.walk([&](kernel::PushOp push) { pushes[push.getIndexSet()].push_back(push); });
   for (auto &[name, all] : pushes)
     if (all.size() == 1)
@@ -92,7 +92,7 @@ static bool isZero(Value value) {
 }
 
 bool Multiplicities::areAligned(StringRef indexSet, StringRef indexArray, StringRef array) const {
-  auto buffer = names.lookup<batch::BufferOp>(array);
+  auto buffer = names.lookup<kernel::BufferOp>(array);
   return buffer && alignedWith(indexSet, indexArray, buffer.getIndexSet());
 }
 

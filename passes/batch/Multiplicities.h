@@ -11,7 +11,7 @@ namespace dbc::passes {
 /// What it says holds of index sets and pushes as they were when it was made.
 class Multiplicities {
 public:
-  explicit Multiplicities(batch::ProgramOp program);
+  explicit Multiplicities(kernel::ProgramOp program);
 
   /// `OneToOne` where no two rows of a batch can name the same one, else `ManyToOne`.
   batch::Multiplicity of(batch::RelationOp relation) const;

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-RecomputedStages::RecomputedStages(batch::ProgramOp program, batch::StageOp firstAdjoint,
+RecomputedStages::RecomputedStages(kernel::ProgramOp program, batch::StageOp firstAdjoint,
                                    AdjointDeclarations &declare)
     : program(program), declare(declare) {
   for (Operation *op = firstAdjoint; op; op = op->getNextNode())
@@ -45,8 +45,8 @@ void RecomputedStages::find() {
     if (llvm::any_of(reads, [&](Operation *op) { return adjoint.contains(stageOf(op)); }))
       kept.insert(buffer);
   const llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
-  const llvm::StringSet<> results = batch::resultsOf(program);
-  for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
+  const llvm::StringSet<> results = kernel::resultsOf(program);
+  for (auto buffer : program.getBody().front().getOps<kernel::BufferOp>()) {
     StringRef name = buffer.getSymName();
     batch::WriteOp write = writes.lookup(name);
     if (!write || results.contains(name) || !isInner(name, write))
@@ -71,7 +71,7 @@ bool RecomputedStages::inputsOf(batch::WriteOp write, bool cheap, llvm::SetVecto
     if (auto access = dyn_cast<batch::AccessOpInterface>(op)) {
       if (cheap && isa<batch::SegmentOp>(op))
         return false;
-      if (declare.find<batch::BufferOp>(access.getArrayAttr()))
+      if (declare.find<kernel::BufferOp>(access.getArrayAttr()))
         buffers.insert(access.getArray());
       continue;
     }
@@ -127,8 +127,8 @@ StringRef RecomputedStages::again(StringRef buffer, batch::StageOp reader) {
       if (StringRef name = renamed.lookup(read.getBuffer()); !name.empty())
         read.setBuffer(name);
   }
-  auto original = declare.find<batch::BufferOp>(write.getBufferAttr());
-  batch::BufferOp made =
+  auto original = declare.find<kernel::BufferOp>(write.getBufferAttr());
+  kernel::BufferOp made =
       declare.buffer(original.getLoc(), buffer + ".again", original.getIndexSetAttr(), original.getType());
   batch::WriteOp::create(in, write.getLoc(), values.lookup(write.getValue()), made.getSymName());
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(to.getBody().front())))

@@ -23,7 +23,7 @@ namespace dbc::passes {
 class RecomputedStages {
 public:
   /// `firstAdjoint` is the first stage of the backward pass.
-  RecomputedStages(batch::ProgramOp program, batch::StageOp firstAdjoint, AdjointDeclarations &declare);
+  RecomputedStages(kernel::ProgramOp program, batch::StageOp firstAdjoint, AdjointDeclarations &declare);
 
   /// Gives how many buffers are no longer kept.
   unsigned run(Recompute how);
@@ -44,7 +44,7 @@ private:
   bool choose(llvm::StringRef buffer, Recompute how);
   llvm::StringRef again(llvm::StringRef buffer, batch::StageOp reader);
 
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   AdjointDeclarations &declare;
   llvm::DenseSet<mlir::Operation *> adjoint;                     ///< stages
   llvm::StringMap<llvm::SmallVector<mlir::Operation *>> readers; ///< reads of each buffer

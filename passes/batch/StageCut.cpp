@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-llvm::StringSet<> namesOf(batch::ProgramOp program) {
+llvm::StringSet<> namesOf(kernel::ProgramOp program) {
   llvm::StringSet<> names;
   program.walk([&](Operation *op) {
     if (auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
@@ -131,16 +131,16 @@ FlatSymbolRefAttr StageCut::bufferOf(Value value) {
 }
 
 bool StageCut::ofModel(StringRef buffer) {
-  auto indexSet =
-      program_.lookupSymbol<kernel::IndexSetOp>(program_.lookupSymbol<batch::BufferOp>(buffer).getIndexSet());
+  auto indexSet = program_.lookupSymbol<kernel::IndexSetOp>(
+      program_.lookupSymbol<kernel::BufferOp>(buffer).getIndexSet());
   return indexSet.getKind() == kernel::IndexSetKind::Model;
 }
 
 FlatSymbolRefAttr StageCut::makeBuffer(Value value, StringRef what) {
-  b_.setInsertionPointAfter(llvm::to_vector(program_.getOps<batch::BufferOp>()).back());
+  b_.setInsertionPointAfter(llvm::to_vector(program_.getOps<kernel::BufferOp>()).back());
   auto buffer =
-      batch::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getIndexSet(), value.getType(),
-                              /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+      kernel::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getIndexSet(), value.getType(),
+                               /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
   return FlatSymbolRefAttr::get(buffer.getSymNameAttr());
 }
 

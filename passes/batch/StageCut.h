@@ -11,7 +11,7 @@
 namespace dbc::passes {
 
 /// The names of a program's symbols and stages.
-llvm::StringSet<> namesOf(batch::ProgramOp program);
+llvm::StringSet<> namesOf(kernel::ProgramOp program);
 
 /// `base`, or with a number behind it, so that it is none of `names`; it is then.
 std::string freshName(llvm::StringSet<> &names, const std::string &base);
@@ -21,7 +21,7 @@ std::string freshName(llvm::StringSet<> &names, const std::string &base);
 class StageCut {
 public:
   /// `names` has those that are taken, and those of what is made here then.
-  StageCut(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names)
+  StageCut(batch::StageOp stage, kernel::ProgramOp program, llvm::StringSet<> &names)
       : stage_(stage), program_(program), names_(names), b_(stage) {}
   virtual ~StageCut() = default;
 
@@ -54,7 +54,7 @@ protected:
   std::string fresh(llvm::StringRef what);
 
   batch::StageOp stage_;
-  batch::ProgramOp program_;
+  kernel::ProgramOp program_;
   llvm::StringSet<> &names_;
   mlir::OpBuilder b_;
   llvm::DenseMap<mlir::Operation *, int> phases_;

@@ -42,22 +42,7 @@ bool AccessSet::conflictsWith(const StageAccess &other) const {
                       [&](StringRef array) { return writes.contains(array) || reads.contains(array); });
 }
 
-bool mayRepeat(batch::StageOp stage) {
-  StageAccess access = accessesOf(stage);
-  auto replaces = [&](const StageRead &read) {
-    return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
-  };
-  // By a relation what is read is of an earlier time step, unless it is written by the same one; equal
-  // numbers stand in one index array, which has one relation to an index set.
-  bool updates = false;
-  stage.walk([&](batch::GatherOp gather) {
-    for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())
-      updates |= scatter.getBuffer() == gather.getArray() && scatter.getRelation() == gather.getRelation();
-  });
-  return !updates && !stage.accumulates() && llvm::none_of(access.reads, replaces);
-}
-
-llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program) {
+llvm::StringMap<batch::WriteOp> soleWrites(kernel::ProgramOp program) {
   llvm::StringMap<batch::WriteOp> writes; // null where there is more
   program.walk([&](Operation *op) {
     if (auto write = dyn_cast<batch::WriteOp>(op)) {
@@ -71,7 +56,7 @@ llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program) {
   return writes;
 }
 
-StageGraph::StageGraph(batch::ProgramOp program) {
+StageGraph::StageGraph(kernel::ProgramOp program) {
   program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
   llvm::StringMap<SmallVector<unsigned>> writers;
   SmallVector<StageAccess> accesses;

@@ -35,11 +35,8 @@ struct AccessSet {
   bool conflictsWith(const StageAccess &other) const;
 };
 
-/// Whether a stage may compute elements of its results twice: not where it reads what it replaces.
-bool mayRepeat(batch::StageOp stage);
-
 /// The buffers that one write sets, at the row of its stage, and nothing else: by name.
-llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program);
+llvm::StringMap<batch::WriteOp> soleWrites(kernel::ProgramOp program);
 
 /// The stages of a program and the edges writer -> reader.
 class StageGraph {
@@ -48,7 +45,7 @@ public:
     unsigned from, to;
     llvm::StringRef carried;
   };
-  explicit StageGraph(batch::ProgramOp program);
+  explicit StageGraph(kernel::ProgramOp program);
 
   llvm::SmallVector<batch::StageOp> stages;  ///< in the order of the program
   std::vector<llvm::SmallVector<Edge>> into; ///< of each stage: the edges to it

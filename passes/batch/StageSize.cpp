@@ -10,7 +10,7 @@ namespace dbc::passes {
 
 StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
   StageSize size;
-  bool repeats = mayRepeat(stage);
+  bool repeats = stage.mayRepeat();
   llvm::SmallDenseSet<Value> tiled; // results that are never there as a whole
   stage.walk([&](linalg::ContractOp contract) {
     const int64_t work = llvm::product_of(contract.getStaticLoopRanges());

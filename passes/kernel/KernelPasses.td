@@ -36,41 +36,6 @@ def KernelTensorCores : Pass<"kernel-tensor-cores", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
-def KernelPlanScratch : Pass<"kernel-plan-scratch", "::mlir::ModuleOp"> {
-  let summary = "Say where a stage's scratch lies, on a CPU";
-  let description = [{
-    Small locals of a stage are on the stack, as far as that goes; others lie behind each other in the scratch of its thread, each
-    at a cache line of its own. (They are not in each other's place: their pointers are declared to be of different memory.)
-    What the runtime's kernels pack operands into becomes a local too, and where arithmetic is double what operands that are
-    float are copied to. Afterwards each such operation has its `memory`, and a stage's `scratch` is what it needs.
-  }];
-  let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
-  let statistics = [
-    Statistic<"placedLocals", "placed-locals", "Locals that lie in the scratch of a thread">,
-    Statistic<"copiedOperands", "copied-operands", "Operands that are copied as double">];
-  let dependentDialects = ["::dbc::kernel::KernelDialect"];
-}
-
-def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
-  let summary = "Make one loop of a loop nest over elements that lie one after the other";
-  let description = [{
-    Two loops from 0 to constants, one directly inside the other and the inner one a `vector`, become one where each
-    iteration reads and writes at offsets that follow from its number in the order of the loop nest, and touches nothing
-    that another one writes. The last index then runs through all elements and the one before it stays, see `kernel.load`.
-    ```mlir
-    kernel.for %zero to %c16 { ^bb0(%j: i32): kernel.for vector %zero to %c2 { ^bb0(%k: i32): ... kernel.load @x[%row, %j, %k] ...
-    ==>
-    kernel.for vector %zero to %c32 { ^bb0(%j: i32): ... kernel.load @x[%row, %zero, %j] ...
-    ```
-    A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these
-    in what is left, which is slow, and which g++ 12 and before do wrongly. Loop nests that stretch an axis, transpose or
-    gather stay. Afterwards no such loop nest is left whose indices are sums and multiples of its counters, alike wherever
-    it touches an array that it writes.
-  }];
-  let statistics = [Statistic<"flattenedLoops", "flattened-loops", "Loops that the one inside took over">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
-}
-
 def KernelSplitSums : Pass<"kernel-split-sums", "::mlir::ModuleOp"> {
   let summary = "Distribute sums over all rows to a GPU's blocks of threads";
   let description = [{
@@ -84,6 +49,23 @@ def KernelSplitSums : Pass<"kernel-split-sums", "::mlir::ModuleOp"> {
     Statistic<"takenBiases", "taken-biases", "Sums of an operand's rows that its product gives">,
     Statistic<"slicedStages", "sliced-stages", "Stages whose rows are cut into slices">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
+def KernelForwardRows : Pass<"kernel-forward-rows", "::mlir::ModuleOp"> {
+  let summary = "Find the rows of operands in index arrays, not in a copy of their numbers";
+  let description = [{
+    For a GPU, whose threads read a number as soon from the index array as from the memory that a block shares: the copy costs
+    a wait of all threads.
+    ```mlir
+    %rows = kernel.local
+    kernel.for %zero to %count { ^bb0(%i): %r = kernel.load @set "left"[%first + %i]  kernel.write %r, %rows[%i] }
+    %x = kernel.rows @h via %rows
+    ==>
+    %x = kernel.rows @h through @set "left" from %first
+    ```
+    Afterwards no local is left that is such a copy and nothing else, for all rows of a block of rows.
+  }];
+  let statistics = [Statistic<"forwardedRows", "forwarded-rows", "Copies of row numbers that are gone">];
 }
 
 def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {
@@ -104,23 +86,6 @@ def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {
     Statistic<"warpRows", "warp-rows", "Loops over rows each of which is a warp's">,
     Statistic<"sharedLoops", "shared-loops", "Loops in these that lanes share">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
-}
-
-def KernelForwardRows : Pass<"kernel-forward-rows", "::mlir::ModuleOp"> {
-  let summary = "Find the rows of operands in index arrays, not in a copy of their numbers";
-  let description = [{
-    For a GPU, whose threads read a number as soon from the index array as from the memory that a block shares: the copy costs
-    a wait of all threads.
-    ```mlir
-    %rows = kernel.local
-    kernel.for %zero to %count { ^bb0(%i): %r = kernel.load @set "left"[%first + %i]  kernel.write %r, %rows[%i] }
-    %x = kernel.rows @h via %rows
-    ==>
-    %x = kernel.rows @h through @set "left" from %first
-    ```
-    Afterwards no local is left that is such a copy and nothing else, for all rows of a block of rows.
-  }];
-  let statistics = [Statistic<"forwardedRows", "forwarded-rows", "Copies of row numbers that are gone">];
 }
 
 def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
@@ -148,7 +113,8 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
     memory. All their blocks of threads must be resident at once, and wait for each other behind each stage: a
     `kernel.block_group_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
     `kernel.first`. Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute
-    `not_persistent_reason` says why not: a `while` drops rows, or another loop stands inside.
+    `not_persistent_reason` says why not: a `while` drops rows, another loop stands inside, a stage runs over rows that the loop
+    does not order, or its scratch is too large for shared memory.
   }];
   let statistics = [
     Statistic<"persistentLoops", "persistent-loops", "Loops that may be one launch">,
@@ -181,6 +147,41 @@ def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
     which asks the host for the number of rows, or a run may want no gradients.
   }];
   let statistics = [Statistic<"graphs", "graphs", "Programs that may run as one graph">];
+}
+
+def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
+  let summary = "Make one loop of a loop nest over elements that lie one after the other";
+  let description = [{
+    Two loops from 0 to constants, one directly inside the other and the inner one a `vector`, become one where each
+    iteration reads and writes at offsets that follow from its number in the order of the loop nest, and touches nothing
+    that another one writes. The last index then runs through all elements and the one before it stays, see `kernel.load`.
+    ```mlir
+    kernel.for %zero to %c16 { ^bb0(%j: i32): kernel.for vector %zero to %c2 { ^bb0(%k: i32): ... kernel.load @x[%row, %j, %k] ...
+    ==>
+    kernel.for vector %zero to %c32 { ^bb0(%j: i32): ... kernel.load @x[%row, %zero, %j] ...
+    ```
+    A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these
+    in what is left, which is slow, and which g++ 12 and before do wrongly. Loop nests that stretch an axis, transpose or
+    gather stay. Afterwards no such loop nest is left whose indices are sums and multiples of its counters, alike wherever
+    it touches an array that it writes.
+  }];
+  let statistics = [Statistic<"flattenedLoops", "flattened-loops", "Loops that the one inside took over">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
+}
+
+def KernelPlanScratch : Pass<"kernel-plan-scratch", "::mlir::ModuleOp"> {
+  let summary = "Say where a stage's scratch lies, on a CPU";
+  let description = [{
+    Small locals of a stage are on the stack, as far as that goes; others lie behind each other in the scratch of its thread, each
+    at a cache line of its own. (They are not in each other's place: their pointers are declared to be of different memory.)
+    What the runtime's kernels pack operands into becomes a local too, and where arithmetic is double what operands that are
+    float are copied to. Afterwards each such operation has its `memory`, and a stage's `scratch` is what it needs.
+  }];
+  let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
+  let statistics = [
+    Statistic<"placedLocals", "placed-locals", "Locals that lie in the scratch of a thread">,
+    Statistic<"copiedOperands", "copied-operands", "Operands that are copied as double">];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
 def KernelShareStages : Pass<"kernel-share-stages", "::mlir::ModuleOp"> {

@@ -26,11 +26,9 @@ struct Launches {
     run.walk<WalkOrder::PreOrder>([&](kernel::LaunchOp launch) {
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
       all.push_back(launch);
-      func.walk([&](Operation *op) {
-        if (auto store = dyn_cast<kernel::StoreOp>(op))
-          stores[store.getArray()].push_back({launch, op});
-        else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) // writes each row of its index set
-          stores[gemm.getTo()].push_back({launch, op});
+      kernel::walkAccesses(func, [&](Operation *op, const kernel::Access &access) {
+        if (access.writes)
+          stores[access.array.getValue()].push_back({launch, op});
       });
     });
   }
@@ -50,9 +48,11 @@ struct Launches {
 
 /// Whether a store is made in each round of the loops around it, at an offset of its own.
 bool writesDisjoint(Operation *op) {
+  if (isa<kernel::GemmOp>(op)) // each row of its index set
+    return true;
   auto store = dyn_cast<kernel::StoreOp>(op);
   if (!store)
-    return true;
+    return false;
   SetVector<Operation *> needed;
   SetVector<Value> values(store.getIndices().begin(), store.getIndices().end());
   BackwardSliceOptions options;
@@ -147,27 +147,25 @@ bool sharesMemory(kernel::BufferOp buffer, Operation *loop, Launches &launches) 
 StringRef whyBarriers(Operation *loop, Launches &launches, int64_t realBytes, SetVector<Attribute> &buffers) {
   llvm::StringSet<> written;
   bool checks = false, computed = false, oneByOne = false;
-  auto visit = [&](auto visitor) {
-    loop->walk([&](kernel::LaunchOp launch) { launches.stage(launch).walk(visitor); });
+  auto eachAccess = [&](function_ref<void(Operation *, const kernel::Access &)> see) {
+    loop->walk([&](kernel::LaunchOp launch) { kernel::walkAccesses(launches.stage(launch), see); });
   };
-  visit([&](Operation *op) {
-    checks |= op->hasTrait<kernel::FailsInput>();
-    if (auto store = dyn_cast<kernel::StoreOp>(op))
-      written.insert(store.getArray());
+  loop->walk([&](kernel::LaunchOp launch) {
+    launches.stage(launch).walk([&](Operation *op) { checks |= op->hasTrait<kernel::FailsInput>(); });
   });
-  visit([&](Operation *op) {
-    FlatSymbolRefAttr array;
-    if (auto load = dyn_cast<kernel::LoadOp>(op); load && !load.getIndexArray())
-      array = load.getArrayAttr();
-    else if (auto rows = dyn_cast<kernel::RowsOp>(op))
-      array = rows.getArrayAttr();
-    if (!array)
+  eachAccess([&](Operation *, const kernel::Access &access) {
+    if (access.writes)
+      written.insert(access.array.getValue());
+  });
+  eachAccess([&](Operation *op, const kernel::Access &access) {
+    if (!access.reads)
       return;
-    if (auto buffer = launches.names.lookup<kernel::BufferOp>(array.getValue()))
-      computed |= getElementTypeOrSelf(buffer.getType()).isInteger(32) && !written.contains(array.getValue());
-    if (!written.contains(array.getValue()))
+    const bool isPassed = written.contains(access.array.getValue());
+    if (auto buffer = launches.names.lookup<kernel::BufferOp>(access.array.getValue()))
+      computed |= getElementTypeOrSelf(buffer.getType()).isInteger(32) && !isPassed;
+    if (!isPassed)
       return;
-    buffers.insert(array);
+    buffers.insert(access.array);
     // Of a product on the tensor cores a thread has many elements on their way at once.
     oneByOne |= llvm::any_of(op->getUsers(), [](Operation *user) {
       auto product = dyn_cast<kernel::ProductOp>(user);

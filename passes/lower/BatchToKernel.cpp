@@ -107,7 +107,7 @@ struct Traffic {
 };
 
 struct Lowering {
-  Lowering(batch::ProgramOp from, StageForms forms) : forms(forms), from(from), b(from) {}
+  Lowering(kernel::ProgramOp from, StageForms forms) : forms(forms), from(from), b(from) {}
 
   LogicalResult run() {
     to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(),
@@ -123,18 +123,10 @@ struct Lowering {
     });
     SmallVector<Operation *> order;
     for (Operation &op : llvm::make_early_inc_range(from.getBody().front())) {
-      if (op.hasTrait<batch::Scheduled>())
+      if (batch::isScheduled(&op))
         order.push_back(&op);
-      else if (auto buffer = dyn_cast<batch::BufferOp>(op))
-        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getIndexSet(), buffer.getType(),
-                                 buffer.getStorageAttr(), buffer.getLiveAttr());
-      else if (auto output = dyn_cast<batch::OutputOp>(op))
-        kernel::OutputOp::create(b, op.getLoc(), output.getComponent(), output.getBuffer(), output.getDepth(),
-                                 output.getActive());
-      else if (auto gradient = dyn_cast<batch::GradientOp>(op))
-        kernel::GradientOp::create(b, op.getLoc(), gradient.getParam(), gradient.getBuffer());
-      else if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
-        kernel::InputGradientOp::create(b, op.getLoc(), gradient.getArray(), gradient.getBuffer());
+      else if (isa<kernel::BufferOp>(op)) // relations that are left need to know of it
+        b.clone(op);
       else if (!isa<batch::RelationOp, batch::ListRelationOp, batch::TransposeOp, batch::DistinctOp>(op))
         op.moveBefore(run);
     }
@@ -217,25 +209,10 @@ struct Lowering {
   LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
     if (auto stage = dyn_cast<batch::StageOp>(op))
       return lowerStage(stage, launches, packed);
-    if (auto concurrent = dyn_cast<batch::ConcurrentOp>(op))
-      return lowerConcurrent(concurrent, launches, packed);
-    Operation *loop = nullptr;
-    if (auto levels = dyn_cast<batch::LevelsOp>(op))
-      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup(), levels.getReverse());
-    else if (auto steps = dyn_cast<batch::StepsOp>(op))
-      loop = kernel::StepsOp::create(launches, op->getLoc(), steps.getIndexSet(), steps.getReverse());
-    OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
+    Operation *loops = launches.cloneWithoutRegions(*op);
+    OpBuilder inside = OpBuilder::atBlockEnd(&loops->getRegion(0).emplaceBlock());
     for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
       if (failed(lower(&inner, inside, packed)))
-        return failure();
-    return success();
-  }
-
-  LogicalResult lowerConcurrent(batch::ConcurrentOp op, OpBuilder &launches, PackedWeights &packed) {
-    auto concurrent = kernel::ConcurrentOp::create(launches, op.getLoc());
-    OpBuilder inside = OpBuilder::atBlockEnd(&concurrent.getBody().emplaceBlock());
-    for (Operation &loop : llvm::make_early_inc_range(op.getBody().front()))
-      if (failed(lower(&loop, inside, packed)))
         return failure();
     return success();
   }
@@ -268,7 +245,7 @@ struct Lowering {
       return failure();
     kernel::dropUnreadLocals(func);
     // A stage of a persistent kernel has a function of its own.
-    if (!order && !active && !isa<batch::LoopOpInterface>(stage->getParentOp()))
+    if (!order && !active && !isa<kernel::TimeStepLoopInterface>(stage->getParentOp()))
       setClears(func, stage);
     ++loweredStages;
     return success();
@@ -315,7 +292,7 @@ struct Lowering {
 
   unsigned loweredStages = 0;
   const StageForms forms;
-  batch::ProgramOp from;
+  kernel::ProgramOp from;
   kernel::ProgramOp to;
   OpBuilder b;
   OpBuilder functions{b.getContext()};
@@ -329,7 +306,7 @@ struct Lowering {
 struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
   using Base::Base;
   void runOnOperation() override {
-    for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>())) {
+    for (auto program : llvm::to_vector(getOperation().getOps<kernel::ProgramOp>())) {
       Lowering lowering(program, {epilogues, byElement});
       if (failed(lowering.run()))
         return signalPassFailure();

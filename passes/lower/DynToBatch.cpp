@@ -23,7 +23,7 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
     for (dyn::EntryOp entry : entries)
       if (failed(Flattening(module, symbols, entry).run()))
         return signalPassFailure();
-    for (auto program : module.getOps<batch::ProgramOp>()) {
+    for (auto program : module.getOps<kernel::ProgramOp>()) {
       Block &body = program.getBody().front();
       size_t stages = llvm::range_size(body.getOps<batch::StageOp>());
       LDBG() << "@" << program.getSymName() << " has " << stages << " stages over "

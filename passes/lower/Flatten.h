@@ -31,7 +31,7 @@ public:
   /// `symbols` are those of the module before any program was written.
   Flattening(mlir::ModuleOp module, const mlir::SymbolTable &symbols, dyn::EntryOp entry)
       : symbols(symbols), entry(entry), program(module, symbols, entry) {}
-  /// Writes the `batch.program`.
+  /// Writes the `kernel.program`.
   mlir::LogicalResult run();
 
 private:

@@ -16,8 +16,8 @@ ProgramWriter::ProgramWriter(ModuleOp module, const SymbolTable &symbols, dyn::E
       argumentNames.push_back(flat.size() > 1 ? label + "." + std::to_string(component) : label);
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  program = batch::ProgramOp::create(builder, loc(), entry.getSymName(), entry.getArgNames(),
-                                     entry.getArgTypes(), entry.getSurface(), entry.getLoss());
+  program = kernel::ProgramOp::create(builder, loc(), entry.getSymName(), entry.getArgNames(),
+                                      entry.getArgTypes(), entry.getSurface(), entry.getLoss());
   // Declarations and functions stand in front, then the schedule and the stages.
   stages.setInsertionPointToEnd(&program.getBody().emplaceBlock());
   auto schedule = kernel::ScheduleOp::create(stages, loc());
@@ -74,8 +74,8 @@ void ProgramWriter::declareIndexSets() {
 
 std::string ProgramWriter::addBuffer(StringRef name, IndexSetInfo *indexSet, Type type) {
   std::string symbol = unique(name);
-  declared[symbol] = batch::BufferOp::create(declare, loc(), symbol, indexSet->name, type,
-                                             /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+  declared[symbol] = kernel::BufferOp::create(declare, loc(), symbol, indexSet->name, type,
+                                              /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
   bufferIndexSet[symbol] = indexSet;
   return symbol;
 }
@@ -88,7 +88,7 @@ void ProgramWriter::removeBuffer(StringRef name) {
 
 void ProgramWriter::addOutput(Location loc, unsigned component, StringRef buffer, unsigned depth,
                               bool active) {
-  batch::OutputOp::create(declare, loc, component, buffer, depth, active);
+  kernel::OutputOp::create(declare, loc, component, buffer, depth, active);
 }
 
 static StringRef arraySuffix(kernel::FieldArray which) {
@@ -150,7 +150,7 @@ std::string ProgramWriter::argumentArray(unsigned component, kernel::FieldArray 
 
 Type ProgramWriter::typeOf(StringRef array) {
   Operation *op = declared.lookup(array);
-  if (auto buffer = dyn_cast<batch::BufferOp>(op))
+  if (auto buffer = dyn_cast<kernel::BufferOp>(op))
     return buffer.getType();
   if (auto field = dyn_cast<kernel::FieldOp>(op))
     return field.getType();

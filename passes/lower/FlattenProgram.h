@@ -8,7 +8,7 @@
 
 namespace dbc::passes {
 
-/// Writes the `batch.program` of an entry or loss: its declarations of index sets, buffers, arrays and
+/// Writes the `kernel.program` of an entry or loss: its declarations of index sets, buffers, arrays and
 /// relations, its functions' heads and its stages' heads, each under a name of its own.
 class ProgramWriter {
 public:
@@ -72,7 +72,7 @@ private:
   const mlir::SymbolTable &symbols;
   dyn::EntryOp entry;
   mlir::MLIRContext *context;
-  batch::ProgramOp program;
+  kernel::ProgramOp program;
   mlir::OpBuilder declare, order, stages; ///< where declarations, the schedule and stages go
   std::deque<IndexSetInfo> indexSets;
   llvm::StringMap<int> names;

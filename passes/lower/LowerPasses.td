@@ -11,7 +11,7 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let summary = "Flatten each entry to a program over the rows of a batch";
   let description = [{
     Each binder, arm and cell becomes an index set, each call site a relation, each arithmetic op a stage of its own. See
-    passes/lower/Flatten.h. Afterwards each entry is a `batch.program`, and no `dyn.data`, `dyn.param`, `dyn.cell` or
+    passes/lower/Flatten.h. Afterwards each entry is a `kernel.program`, and no `dyn.data`, `dyn.param`, `dyn.cell` or
     `dyn.entry` is left.
   }];
   let statistics = [Statistic<"madeStages", "made-stages", "Stages of all programs">];
@@ -21,8 +21,7 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let summary = "Lower stages to loops, as their schedules say";
   let description = [{
-    Loops of one `concurrent` run one after the other where they may fail an input: which failure is reported depends on
-    their order. Sums over a batch, of `batch.accumulate` and of what looks up a row of a table, take rows in the order of the
+    Sums over a batch, of `batch.accumulate` and of what looks up a row of a table, take rows in the order of the
     inputs: where rows lie by level, or a `while` has ended some, an index set of kind `by_input` is made for them. Afterwards no
     operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs. With `epilogues` a product does
     what is done with its results, if that is relu for other products or a write alone: on a CPU. A stage that does nothing but

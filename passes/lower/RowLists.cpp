@@ -45,7 +45,7 @@ RowLists::Transpose RowLists::declare(batch::TransposeOp op, OpBuilder &declarat
   Transpose transpose{
       op.getLoc(), FlatSymbolRefAttr::get(indexSet), {}, op.getToAttr(), op.getNumbersAttr(), {}, {}};
   if (op.getNumbers()) {
-    transpose.from = relations.lookup<batch::BufferOp>(*op.getNumbers()).getIndexSetAttr();
+    transpose.from = relations.lookup<kernel::BufferOp>(*op.getNumbers()).getIndexSetAttr();
   } else {
     auto relation = relations.lookup<batch::RelationOp>(*op.getRelation());
     transpose.from = relation.getFromAttr();

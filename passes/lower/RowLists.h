@@ -12,7 +12,7 @@ namespace dbc::passes {
 class RowLists {
 public:
   /// `relations` are those of `from`, which is being lowered to the program of `names`.
-  RowLists(batch::ProgramOp from, const mlir::SymbolTable &relations, mlir::SymbolTable &names,
+  RowLists(kernel::ProgramOp from, const mlir::SymbolTable &relations, mlir::SymbolTable &names,
            InputOrders &orders)
       : from(from), relations(relations), names(names), orders(orders) {}
 
@@ -38,7 +38,7 @@ private:
   static void make(batch::DistinctOp op, mlir::OpBuilder &b);
   static void make(const Transpose &transpose, mlir::OpBuilder &b);
 
-  batch::ProgramOp from;
+  kernel::ProgramOp from;
   const mlir::SymbolTable &relations;
   mlir::SymbolTable &names;
   InputOrders &orders;

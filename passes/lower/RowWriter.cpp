@@ -10,7 +10,7 @@ namespace dbc::passes {
 
 RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
                      FlatSymbolRefAttr order, const SymbolTable &relations, const SymbolTable &arrays)
-    : LoopWriter(stage.getLoc(), mayRepeat(stage)), func(func), indexSet(indexSet), relations(relations),
+    : LoopWriter(stage.getLoc(), stage.mayRepeat()), func(func), indexSet(indexSet), relations(relations),
       arrays(arrays), blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1), order(order) {}
 
 void RowWriter::blocks(function_ref<void()> body) {

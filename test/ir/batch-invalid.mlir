@@ -2,115 +2,115 @@
 // What the `batch` dialect refuses; batch-relations.mlir has what it refuses of relations.
 
 // A program's arguments have names.
-// expected-error @+1 {{'batch.program' op has 0 argument names and 1 types}}
-batch.program @p [] [f32] -> f32 {
+// expected-error @+1 {{'kernel.program' op has 0 argument names and 1 types}}
+kernel.program @p [] [f32] -> f32 {
 }
 
 // -----
 
 // They are of data types that there are.
-// expected-error @+1 {{'batch.program' op names no data type @Tree}}
-batch.program @p ["t"] [!dyn.list<!dyn.node<@Tree>>] -> f32 {
+// expected-error @+1 {{'kernel.program' op names no data type @Tree}}
+kernel.program @p ["t"] [!dyn.list<!dyn.node<@Tree>>] -> f32 {
 }
 
 // -----
 
 // So is what it gives.
-// expected-error @+1 {{'batch.program' op names no data type @Tree}}
-batch.program @p [] [] -> tuple<f32, !dyn.node<@Tree>> {
+// expected-error @+1 {{'kernel.program' op names no data type @Tree}}
+kernel.program @p [] [] -> tuple<f32, !dyn.node<@Tree>> {
 }
 
 // -----
 
 // A loss gives its number first (manual, G3).
-// expected-error @+1 {{'batch.program' op is a loss, but gives no f32 first}}
-batch.program loss @p [] [] -> i32 {
+// expected-error @+1 {{'kernel.program' op is a loss, but gives no f32 first}}
+kernel.program loss @p [] [] -> i32 {
 }
 
 // -----
 
 // A buffer has rows.
-batch.program @p [] [] -> f32 {
-  // expected-error @+1 {{'batch.buffer' op names @input, which is no index set}}
-  batch.buffer @x over @input : f32
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.buffer' op names @input, which is no index set}}
+  kernel.buffer @x over @input : f32
 }
 
 // -----
 
 // It holds numbers.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
-  batch.buffer @x over @input : !dyn.list<f32>
+  // expected-error @+1 {{'kernel.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
+  kernel.buffer @x over @input : !dyn.list<f32>
 }
 
 // -----
 
 // Storages are counted from 0.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.buffer' op attribute 'storage' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
-  batch.buffer @x over @input : f32 storage -1
+  // expected-error @+1 {{'kernel.buffer' op attribute 'storage' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
+  kernel.buffer @x over @input : f32 storage -1
 }
 
 // -----
 
 // Only where rows lie in the order of time steps may those of some be kept.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.buffer' op keeps the rows of some time steps, but its rows do not lie in the order of these}}
-  batch.buffer @x over @input : f32 live 2
+  // expected-error @+1 {{'kernel.buffer' op keeps the rows of some time steps, but its rows do not lie in the order of these}}
+  kernel.buffer @x over @input : f32 live 2
 }
 
 // -----
 
 // An output is a buffer's.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.output' op names @input, which is no buffer}}
-  batch.output 0 = @input depth 0
+  // expected-error @+1 {{'kernel.output' op names @input, which is no buffer}}
+  kernel.output 0 = @input depth 0
 }
 
 // -----
 
 // It is one of the program's results.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
-  // expected-error @+1 {{'batch.output' op is result 1 of 1}}
-  batch.output 1 = @x depth 0
+  kernel.buffer @x over @input : f32
+  // expected-error @+1 {{'kernel.output' op is result 1 of 1}}
+  kernel.output 1 = @x depth 0
 }
 
 // -----
 
 // It has the result's type.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : i32
-  // expected-error @+1 {{'batch.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
-  batch.output 0 = @x depth 0
+  kernel.buffer @x over @input : i32
+  // expected-error @+1 {{'kernel.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
+  kernel.output 0 = @x depth 0
 }
 
 // -----
 
 // It lies as deep in lists as the result.
-batch.program @p [] [] -> !dyn.list<f32> {
+kernel.program @p [] [] -> !dyn.list<f32> {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
-  // expected-error @+1 {{'batch.output' op has 'f32' at depth 0 for result 0, which is '!dyn.list<f32>'}}
-  batch.output 0 = @x depth 0
+  kernel.buffer @x over @input : f32
+  // expected-error @+1 {{'kernel.output' op has 'f32' at depth 0 for result 0, which is '!dyn.list<f32>'}}
+  kernel.output 0 = @x depth 0
 }
 
 // -----
 
 // It is the program's.
-// expected-error @+1 {{'batch.output' op expects parent op 'batch.program'}}
-batch.output 0 = @x depth 0
+// expected-error @+1 {{'kernel.output' op expects parent op 'kernel.program'}}
+kernel.output 0 = @x depth 0
 
 // -----
 
 // A stage computes rows of an index set.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   // expected-error @+1 {{'batch.stage' op names @input, which is no index set}}
   batch.stage @s over @input {
   }
@@ -119,9 +119,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Which of them it computes a truth of each says.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   // expected-error @+1 {{'batch.stage' op names @x, which is no truth for each row}}
   batch.stage @s over @input when @x {
   }
@@ -130,10 +130,10 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Of its own rows, not of others.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set states @state []
-  batch.buffer @x over @state : i1
+  kernel.buffer @x over @state : i1
   // expected-error @+1 {{'batch.stage' op names @x, which is no truth for each row}}
   batch.stage @s over @input when @x {
   }
@@ -142,7 +142,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Loops go over groups and scans.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.stage' op names @input, which is no group or index set of steps}}
   batch.stage @s over @input attributes {loops = [#batch.loop<@input, 0>]} {
@@ -152,9 +152,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // What is concurrent are loops.
-batch.program @p [] [] -> f32 {
-  // expected-error @+1 {{'batch.concurrent' op holds batch.stage, which is no loop}}
-  batch.concurrent {
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.concurrent' op holds batch.stage, which is no loop}}
+  kernel.concurrent {
     batch.stage @s over @input {
     }
   }
@@ -162,11 +162,102 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
+// Loops that are concurrent need nothing of one another.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @one in @input ["parent", "step"]
+  kernel.index_set steps @two in @input ["parent", "step"]
+  kernel.buffer @x over @one : f32
+  // expected-error @+1 {{'kernel.concurrent' op has a loop that writes what another one reads or writes: @x}}
+  kernel.concurrent {
+    kernel.steps @one {
+      batch.stage @write over @one {
+        %c = arith.constant 0.0 : f32
+        batch.write %c, @x : f32
+      }
+    }
+    kernel.steps @two {
+      batch.stage @also over @one {
+        %c = arith.constant 1.0 : f32
+        batch.write %c, @x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+// A library computes a product, and nothing else, for all rows.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set inputs @some ["input"] masked
+  kernel.buffer @x over @input : tensor<4xf32>
+  kernel.buffer @y over @input : tensor<4xf32>
+  // expected-error @+1 {{'batch.stage' op is not one product for all rows, as a library computes it}}
+  batch.stage @s over @input blas {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %W = dyn.get @W : tensor<4x4xf32>
+    %x = batch.read @x : tensor<4xf32>
+    %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
+    %t = math.tanh %y : tensor<4xf32>
+    batch.write %t, @y : tensor<4xf32>
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set inputs @some ["input"] masked
+  kernel.buffer @x over @some : tensor<4xf32>
+  kernel.buffer @y over @some : tensor<4xf32>
+  // expected-error @+1 {{'batch.stage' op is not one product for all rows, as a library computes it}}
+  batch.stage @s over @some blas {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %W = dyn.get @W : tensor<4x4xf32>
+    %x = batch.read @x : tensor<4xf32>
+    %y = linalg.contract indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>] ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
+    batch.write %y, @y : tensor<4xf32>
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set inputs @some ["input"] masked
+  kernel.buffer @x over @input : tensor<4xf32>
+  kernel.buffer @y over @input : tensor<4xf32>
+  // expected-error @+1 {{'batch.stage' op is not one product for all rows, as a library computes it}}
+  batch.stage @s over @input blas {
+    %x = batch.read @x : tensor<4xf32>
+    batch.write %x, @y : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Tiles may overlap, so what they are computed of stays as it is.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @x over @input : tensor<4xf32>
+  // expected-error @+1 {{'batch.stage' op is computed in tiles, but replaces what it reads}}
+  batch.stage @s over @input schedule <rows = 8, grain = 1, channels = 4> {
+    %x = batch.read @x : tensor<4xf32>
+    %y = math.tanh %x : tensor<4xf32>
+    batch.write %y, @x : tensor<4xf32>
+  }
+}
+
+// -----
+
 // A stage stands in a program or a loop.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
-    // expected-error @+1 {{'batch.stage' op expects parent op to be one of 'batch.program, batch.levels, batch.steps'}}
+    // expected-error @+1 {{'batch.stage' op expects parent op to be one of 'kernel.program, kernel.levels, kernel.steps'}}
     batch.stage @t over @input {
     }
   }
@@ -175,7 +266,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A block has rows.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{a schedule has one row or more, for a block and for a thread}}
   batch.stage @s over @input schedule <rows = 0, grain = 1> {
@@ -185,9 +276,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A read is of the stage's row.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   // expected-error @+1 {{'batch.read' op stands in no stage}}
   %x = batch.read @x : f32
 }
@@ -195,7 +286,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // It is of a buffer.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read' op names @input, which is no buffer}}
@@ -206,9 +297,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // It gives what the buffer has.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : tensor<4xf32>
+  kernel.buffer @x over @input : tensor<4xf32>
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read' op is of 'f32', but @x has rows of 'tensor<4xf32>'}}
     %x = batch.read @x : f32
@@ -218,10 +309,10 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Rows of another index set are gathered.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set elements @element in @input ["parent"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.stage @s over @element {
     // expected-error @+1 {{'batch.read' op is over @element, but @x over @input}}
     %x = batch.read @x : f32
@@ -231,10 +322,10 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A table has a row for each index.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set model @table ["row"] extent 4
-  batch.buffer @x over @table : f32
+  kernel.buffer @x over @table : f32
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read' op is over @input, but @x over @table}}
     %x = batch.read @x : f32
@@ -244,9 +335,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A write is of what the buffer has.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : i32
+  kernel.buffer @x over @input : i32
   batch.stage @s over @input {
     %x = arith.constant 0.0 : f32
     // expected-error @+1 {{'batch.write' op is of 'f32', but @x has rows of 'i32'}}
@@ -257,10 +348,10 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // It is of the stage's row, however rows lie.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set model @model []
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @model : f32
+  kernel.buffer @x over @model : f32
   batch.stage @s over @input {
     %x = batch.read @x : f32
     // expected-error @+1 {{'batch.write' op is over @input, but @x over @model}}
@@ -271,7 +362,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // An index array is one of the stage's index set.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.read_index' op stands in no stage}}
   %x = batch.read_index "input" : i32
@@ -280,7 +371,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Its index set has it.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read_index' op names index array `parent`, which @input does not have}}
@@ -291,9 +382,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A gather gives what the array has.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.gather' op is of 'i32', but @x has rows of 'f32'}}
@@ -304,9 +395,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // What a stage gathers was there before it.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.gather' op of @x, which this stage writes}}
@@ -318,9 +409,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // What is carried a loop carries.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.gather' op names @input, which is no group or index set of steps}}
@@ -331,10 +422,10 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Of buffers that keep some time steps one is read that is kept.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set steps @scan in @input ["parent", "step"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.gather' op reads rows of a time step that are not kept}}
@@ -345,7 +436,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // The bounds of lists in lists are no row's.
-batch.program @p ["xs"] [!dyn.list<!dyn.list<f32>>] -> f32 {
+kernel.program @p ["xs"] [!dyn.list<!dyn.list<f32>>] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.argument @bounds = "xs" 0 begin : i32 {level = 1 : i32}
   batch.relation @number : @input -> by "input"
@@ -358,7 +449,7 @@ batch.program @p ["xs"] [!dyn.list<!dyn.list<f32>>] -> f32 {
 // -----
 
 // A buffer is written.
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.argument @x = "x" 0 value : f32
   batch.relation @number : @input -> by "input"
@@ -372,9 +463,9 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 // What is scattered is what the buffer has.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : i32
+  kernel.buffer @x over @input : i32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
     %x = arith.constant 0.0 : f32
@@ -386,9 +477,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // An element is picked by its number.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.segment' op picks nothing by an index}}
@@ -399,9 +490,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // All elements are reduced.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
     %n = batch.read_index "length" : i32
@@ -413,9 +504,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A mean is one of real numbers.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
-  batch.buffer @x over @input : i32
+  kernel.buffer @x over @input : i32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.segment' op gives 'i32' for the mean of @x, which has rows of 'i32'}}
@@ -426,9 +517,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // What is picked is what the array has.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
     %n = batch.read_index "length" : i32
@@ -440,27 +531,27 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Levels are those of a group.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.levels' op names @input, which is no group}}
-  batch.levels @input {
+  // expected-error @+1 {{'kernel.levels' op names @input, which is no group}}
+  kernel.levels @input {
   }
 }
 
 // -----
 
 // Steps are those of a scan.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.steps' op names @input, which is no index set of steps}}
-  batch.steps @input {
+  // expected-error @+1 {{'kernel.steps' op names @input, which is no index set of steps}}
+  kernel.steps @input {
   }
 }
 
 // -----
 
 // A transpose is of a relation to an index set.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.relation @r : @input -> by "input"
   // expected-error @+1 {{'batch.transpose' op is of @r, which leads to no index set}}
@@ -469,7 +560,7 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.transpose' op names @input, which is no relation}}
   batch.transpose @of of @input
@@ -478,13 +569,13 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A sum over a transpose stands where the relation leads to.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set elements @list in @input ["parent"]
   batch.relation @r : @list -> @input by "parent"
   batch.transpose @of of @r
-  batch.buffer @x over @list : f32
-  batch.buffer @y over @list : f32
+  kernel.buffer @x over @list : f32
+  kernel.buffer @y over @list : f32
   batch.stage @s over @list {
     // expected-error @+1 {{'batch.segment' op goes by @of, which is from @input, not from @list}}
     %0 = batch.segment sum @x over @of : f32
@@ -495,9 +586,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Only a buffer with one row a run is added to by all rows.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.stage @s over @input {
     %0 = batch.read @x : f32
     // expected-error @+1 {{'batch.accumulate' op names @x, which is no buffer over the batch}}
@@ -508,11 +599,11 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // What is added has the buffer's shape.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set batch @batch []
-  batch.buffer @x over @input : tensor<2xf32>
-  batch.buffer @sum over @batch : tensor<2x3xf32>
+  kernel.buffer @x over @input : tensor<2xf32>
+  kernel.buffer @sum over @batch : tensor<2x3xf32>
   batch.stage @s over @input {
     %0 = batch.read @x : tensor<2xf32>
     // expected-error @+1 {{'batch.accumulate' op adds 'tensor<2xf32>' to @sum, which is 'tensor<2x3xf32>'}}
@@ -523,11 +614,11 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A scalar has no rows to choose from.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set batch @batch []
-  batch.buffer @x over @input : f32
-  batch.buffer @sum over @batch : f32
+  kernel.buffer @x over @input : f32
+  kernel.buffer @sum over @batch : f32
   batch.stage @s over @input {
     %0 = batch.read @x : f32
     %1 = arith.constant 0 : i32
@@ -540,41 +631,41 @@ batch.program @p [] [] -> f32 {
 
 // A gradient is a parameter's, and has its shape.
 kernel.param @W : tensor<3xf32>
-batch.program loss @p [] [] -> f32 {
+kernel.program loss @p [] [] -> f32 {
   kernel.index_set batch @batch []
-  batch.buffer @sum over @batch : tensor<2xf32>
-  // expected-error @+1 {{'batch.gradient' op of @W, which is 'tensor<3xf32>', lies in 'tensor<2xf32>'}}
-  batch.gradient @W = @sum
+  kernel.buffer @sum over @batch : tensor<2xf32>
+  // expected-error @+1 {{'kernel.gradient' op of @W, which is 'tensor<3xf32>', lies in 'tensor<2xf32>'}}
+  kernel.gradient @W = @sum
 }
 
 // -----
 
 kernel.param @W : tensor<3xf32>
-batch.program loss @p [] [] -> f32 {
+kernel.program loss @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @sum over @input : tensor<3xf32>
-  // expected-error @+1 {{'batch.gradient' op lies in a buffer that has more than one row}}
-  batch.gradient @W = @sum
+  kernel.buffer @sum over @input : tensor<3xf32>
+  // expected-error @+1 {{'kernel.gradient' op lies in a buffer that has more than one row}}
+  kernel.gradient @W = @sum
 }
 
 // -----
 
-batch.program loss @p [] [] -> f32 {
+kernel.program loss @p [] [] -> f32 {
   kernel.index_set batch @batch []
-  batch.buffer @sum over @batch : tensor<3xf32>
-  // expected-error @+1 {{'batch.gradient' op names @W, which is no parameter}}
-  batch.gradient @W = @sum
+  kernel.buffer @sum over @batch : tensor<3xf32>
+  // expected-error @+1 {{'kernel.gradient' op names @W, which is no parameter}}
+  kernel.gradient @W = @sum
 }
 
 // -----
 
 // What adds all rows up does nothing else.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set batch @batch []
-  batch.buffer @x over @input : f32
-  batch.buffer @y over @input : f32
-  batch.buffer @sum over @batch : f32
+  kernel.buffer @x over @input : f32
+  kernel.buffer @y over @input : f32
+  kernel.buffer @sum over @batch : f32
   batch.stage @s over @input {
     %0 = batch.read @x : f32
     batch.write %0, @y : f32
@@ -586,13 +677,13 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // It is done once, for all rows.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set batch @batch []
   kernel.index_set steps @scan in @input ["parent", "step"]
-  batch.buffer @x over @scan : f32
-  batch.buffer @sum over @batch : f32
-  batch.steps @scan {
+  kernel.buffer @x over @scan : f32
+  kernel.buffer @sum over @batch : f32
+  kernel.steps @scan {
     batch.stage @s over @scan {
       %0 = batch.read @x : f32
       // expected-error @+1 {{'batch.accumulate' op stands in a loop, or in no stage}}
@@ -605,27 +696,27 @@ batch.program @p [] [] -> f32 {
 
 // A sparse gradient has rows of the table, as many of them as it.
 kernel.param @E : tensor<9x4xf32>
-batch.program loss @p [] [] -> f32 {
+kernel.program loss @p [] [] -> f32 {
   kernel.index_set distinct @E.rows ["row"] extent 9
-  batch.buffer @sum over @E.rows : tensor<9x4xf32>
-  // expected-error @+1 {{'batch.gradient' op of @E, which is 'tensor<9x4xf32>', lies in 'tensor<9x4xf32>'}}
-  batch.gradient @E = @sum
+  kernel.buffer @sum over @E.rows : tensor<9x4xf32>
+  // expected-error @+1 {{'kernel.gradient' op of @E, which is 'tensor<9x4xf32>', lies in 'tensor<9x4xf32>'}}
+  kernel.gradient @E = @sum
 }
 
 // -----
 
 kernel.param @E : tensor<9x4xf32>
-batch.program loss @p [] [] -> f32 {
+kernel.program loss @p [] [] -> f32 {
   kernel.index_set distinct @E.rows ["row"] extent 8
-  batch.buffer @sum over @E.rows : tensor<4xf32>
-  // expected-error @+1 {{'batch.gradient' op of @E, which has 9 rows, lies at rows of 8}}
-  batch.gradient @E = @sum
+  kernel.buffer @sum over @E.rows : tensor<4xf32>
+  // expected-error @+1 {{'kernel.gradient' op of @E, which has 9 rows, lies at rows of 8}}
+  kernel.gradient @E = @sum
 }
 
 // -----
 
 // A relation leads to distinct numbers only by an index array that gets their rows: it is no number itself.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word", "word.row"] filled 1
   kernel.index_set distinct @rows ["row"] extent 9
   batch.distinct @rows = [@input] ["word"] rows ["word.row"]
@@ -636,7 +727,7 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // Each index array that rows are made of has one for the rows, which nothing else fills.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word"]
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.distinct' op fills 0 index arrays with the rows of 1}}
@@ -645,7 +736,7 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word", "other"]
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.distinct' op fills index array `other` of @input, which has values already}}
@@ -654,7 +745,7 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word"]
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.relation' op leads to @rows, which nothing makes}}
@@ -664,9 +755,9 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A mask is of an input, or of the run: one that knows of neither would be the same for all inputs.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.stage @s over @input {
     %0 = arith.constant 1.0 : f32
     // expected-error @+1 {{'dyn.dropout' op in a stage is of an input, or of the run}}
@@ -678,18 +769,18 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // The gradient of an argument has its rows.
-batch.program loss @p ["x"] [f32] -> f32 {
+kernel.program loss @p ["x"] [f32] -> f32 {
   kernel.argument @arg.x = "x" 0 value : f32
   kernel.index_set inputs @input ["input"]
-  batch.buffer @gradient over @input : f32
-  // expected-error @+1 {{'batch.input_gradient' op of @arg.x lies in a buffer that has other rows}}
-  batch.input_gradient @arg.x = @gradient
+  kernel.buffer @gradient over @input : f32
+  // expected-error @+1 {{'kernel.input_gradient' op of @arg.x lies in a buffer that has other rows}}
+  kernel.input_gradient @arg.x = @gradient
 }
 
 // -----
 
 // Distinct numbers are those that index arrays of its index sets hold, and buffers of numbers.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.distinct' op names @input, which is no index set of distinct numbers}}
   batch.distinct @input = [@input] ["input"]
@@ -697,7 +788,7 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.distinct' op has 0 index arrays of 0 index sets}}
@@ -706,10 +797,10 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   // expected-error @+1 {{'batch.distinct' op names @x, which is no buffer of numbers}}
   batch.distinct @rows = [] [] numbers [@x]
 }
@@ -717,20 +808,20 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // A transpose is of a relation, or by numbers that distinct rows are made of.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : i32
+  kernel.buffer @x over @input : i32
   // expected-error @+1 {{'batch.transpose' op is of a relation, or of the numbers of the rows that they lead to}}
   batch.transpose @of numbers @x
 }
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
-  batch.buffer @x over @input : i32
-  batch.buffer @y over @input : i32
+  kernel.buffer @x over @input : i32
+  kernel.buffer @y over @input : i32
   batch.distinct @rows = [] [] numbers [@x]
   // expected-error @+1 {{'batch.transpose' op goes by @y, which @rows is not made of}}
   batch.transpose @of numbers @y to @rows
@@ -739,11 +830,11 @@ batch.program @p [] [] -> f32 {
 // -----
 
 // What sums by it says so: it waits for the numbers.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
-  batch.buffer @x over @input : i32
-  batch.buffer @y over @input : f32
+  kernel.buffer @x over @input : i32
+  kernel.buffer @y over @input : f32
   batch.distinct @rows = [] [] numbers [@x]
   batch.transpose @of numbers @x to @rows
   batch.stage @s over @rows {
@@ -754,10 +845,10 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
-  batch.buffer @x over @input : i32
+  kernel.buffer @x over @input : i32
   batch.distinct @rows = [] [] numbers [@x]
   // expected-error @+1 {{'batch.distinct' op makes @rows, which is made already}}
   batch.distinct @rows = [] [] always [1]
@@ -765,7 +856,7 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-batch.program @p ["w"] [!dyn.index<9>] -> f32 {
+kernel.program @p ["w"] [!dyn.index<9>] -> f32 {
   kernel.argument @arg.w = "w" 0 value : i32
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.transpose' op names @arg.w, which is no buffer}}
@@ -774,7 +865,7 @@ batch.program @p ["w"] [!dyn.index<9>] -> f32 {
 
 // -----
 
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set distinct @rows ["row"] extent 9
   // expected-error @+1 {{'batch.distinct' op always has 9, but the numbers are below 9}}

@@ -4,7 +4,7 @@
 kernel.data @Tree {
   kernel.ctor "Tree" ["x"] [f32] in [0]
 }
-batch.program @p ["t"] [!dyn.node<@Tree>] -> f32 {
+kernel.program @p ["t"] [!dyn.node<@Tree>] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.relation' op is from @nothing, which is no index set}}
   batch.relation @r : @nothing -> @input by "parent"
@@ -12,7 +12,7 @@ batch.program @p ["t"] [!dyn.node<@Tree>] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.relation' op names its rows by `parent`, which is no index array of @input}}
   batch.relation @r : @input -> @input by "parent"
@@ -20,7 +20,7 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.func roots @roots(%arg0: i32) {
   }
@@ -30,7 +30,7 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
   kernel.index_set elements @element in @input ["parent"]
   // expected-error @+1 {{'batch.list_relation' op names its rows by `count`, which is no index array of @input}}
@@ -39,7 +39,7 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
   kernel.index_set elements @element in @input ["parent"]
   // expected-error @+1 {{'batch.list_relation' op has a stride that is neither 1 nor -1}}
@@ -48,11 +48,11 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set elements @element in @input ["parent"]
-  batch.buffer @x over @input : f32
-  batch.buffer @y over @element : f32
+  kernel.buffer @x over @input : f32
+  kernel.buffer @y over @element : f32
   batch.relation @parent : @element -> @input by "parent"
   batch.stage @s over @element {
     // expected-error @+1 {{'batch.gather' op goes by @x, which is no relation of its kind}}
@@ -63,10 +63,10 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set elements @element in @input ["parent"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.relation @parent : @element -> @input by "parent"
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.gather' op goes by @parent, which is from @element, not from @input}}
@@ -76,10 +76,10 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set elements @element in @input ["parent"]
-  batch.buffer @y over @element : f32
+  kernel.buffer @y over @element : f32
   batch.relation @parent : @element -> @input by "parent"
   batch.stage @s over @element {
     %y = batch.read @y : f32
@@ -90,11 +90,11 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
   kernel.index_set elements @element in @input ["parent"]
-  batch.buffer @x over @input : f32
-  batch.buffer @y over @element : f32
+  kernel.buffer @x over @input : f32
+  kernel.buffer @y over @element : f32
   batch.list_relation @all : @input -> @element by "first", "length" stride 1
   batch.relation @input_of : @input -> @input by "input"
   batch.stage @s over @input {
@@ -106,10 +106,10 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
   kernel.index_set elements @element in @input ["parent"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.list_relation @all : @input -> @element by "first", "length" stride 1
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.segment' op goes by @all, which does not lead to the rows of @x}}
@@ -121,7 +121,7 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 // Of one index array to the same rows there is one relation: two would not be seen to be the same.
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set elements @element in @input ["parent"]
   batch.relation @parent : @element -> @input by "parent"
@@ -131,9 +131,9 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   // expected-error @+1 {{'batch.gather' op stands in no stage}}
   %x = batch.gather @x via @self : f32
@@ -141,9 +141,9 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input", "first", "length"]
-  batch.buffer @x over @input : f32
+  kernel.buffer @x over @input : f32
   batch.list_relation @all : @input -> by "first", "length" stride 1
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {

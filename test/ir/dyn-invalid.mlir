@@ -220,7 +220,7 @@ dyn.entry @e(%x: f32) -> (i32) attributes {arg_names = ["x"], arg_types = [f32],
 // -----
 
 // A value is yielded to an operation of this dialect.
-batch.program @p [] [] -> f32 {
+kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
     // expected-error @+1 {{'dyn.yield' op expects parent op to be one of 'dyn.cell, dyn.match, dyn.if, dyn.map, dyn.filter, dyn.scan, dyn.fold'}}

@@ -562,6 +562,19 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// A loop has a reason for what it is not alone.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
+  kernel.run {
+    // expected-error @+1 {{'kernel.steps' op has a reason for what it is not, but is it}}
+    kernel.steps persistent @scan {
+    } {not_persistent_reason = "another loop stands in it"}
+  }
+}
+
+// -----
+
 // What is yielded is a region's of this dialect.
 kernel.schedule {
   // expected-error @+1 {{'kernel.yield' op expects parent op to be one of 'kernel.func, kernel.for, kernel.if, kernel.blocks, kernel.threads, kernel.warps, kernel.lanes, kernel.key'}}
@@ -1255,6 +1268,107 @@ kernel.multiply %c of %c rows %r height 2 by(%r) [1, 1] outputs 2 into %x : <8x4
 %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
 // expected-error @+1 {{'kernel.multiply' op does not give 2 by 3 elements into '!kernel.local<8x4xf32>'}}
 kernel.multiply %c of %c rows %r height 2 by(%r) [2] outputs 3 into %x : <8x4xf32>
+
+// -----
+
+// Operands are cut as the matrix is laid out.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32x3, slices = 1, n_tiles = 1, lengths = [4]>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    %t = kernel.rows local %x : !kernel.local<8x4xf32> at 2
+    // expected-error @+1 {{'kernel.product' op cuts its operands into 2, 2 elements, but @w into 4}}
+    kernel.product %end rows(%r, %t) [2, 2] with @w sums %x : !kernel.local<8x4xf32> into %x : !kernel.local<8x4xf32>
+  }
+}
+
+// -----
+
+// An operand lies within its rows: of scratch, of a buffer, of a parameter.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 1
+    // expected-error @+1 {{'kernel.product' op reads 4 elements from number 1 on of rows of 4}}
+    kernel.product %end rows(%r) [4] with @w into %x : !kernel.local<8x4xf32>
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @y over @input : tensor<3xf32>
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows @y from %begin at 0
+    // expected-error @+1 {{'kernel.product' op reads 4 elements from number 0 on of rows of 3}}
+    kernel.product %end rows(%r) [4] with @w into %x : !kernel.local<8x4xf32>
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    %w = kernel.rows @W from %begin at 0
+    // expected-error @+1 {{'kernel.multiply' op reads 20 elements from number 0 on of rows of 16}}
+    kernel.multiply %end of %end rows %r height 1 by(%w) [5] outputs 4 into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %y = kernel.local : !kernel.local<8x8xf32>
+    %z = kernel.local : !kernel.local<8x6xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    %s = kernel.rows local %y : !kernel.local<8x8xf32> at 0
+    // expected-error @+1 {{'kernel.multiply' op reads 6 elements from number 0 on of rows of 4}}
+    kernel.multiply %end of %end rows %r height 3 by(%s) [2] outputs 2 into %z : <8x6xf32>
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @into over @batch : tensor<8x4xf32>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {sums} {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.outer' op reads 8 elements from number 0 on of rows of 4}}
+    kernel.outer %end of 8 rows %r height 8 by %r outputs 4 into @into
+  }
+}
+
+// -----
+
+// What is known of sums of nothing is of one operand.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%some = kernel.local : !kernel.local<8xi32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.product' op knows of sums of nothing, but is not of one operand and one matrix}}
+kernel.product %c rows(%r, %r) [2, 2] with @w some %some : !kernel.local<8xi32> into %x : !kernel.local<8x4xf32>
 
 // -----
 
@@ -1967,12 +2081,131 @@ kernel.program loss @p [] [] -> f32 {
 
 // -----
 
+// Sums of outer products write, and read what they add to.
+kernel.param @W : tensor<4x4xf32>
+kernel.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @result over @batch : tensor<4x4xf32>
+  kernel.buffer @gradient over @batch : tensor<4x4xf32>
+  kernel.output 0 = @result depth 0
+  kernel.gradient @W = @gradient
+  kernel.func stage @sum(%begin: i32, %end: i32) over @input attributes {sums} {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @result
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.gradients' op holds what writes @result, which is a result}}
+    kernel.gradients {
+      kernel.launch @sum
+    }
+  }
+}
+
+// -----
+
+kernel.param @W : tensor<4x4xf32>
+kernel.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.buffer @result over @input : f32
+  kernel.buffer @gradient over @batch : tensor<4x4xf32>
+  kernel.output 0 = @result depth 0
+  kernel.gradient @W = @gradient
+  kernel.func stage @clear(%row: i32, %end: i32) over @batch {
+    %x = arith.constant 0.0 : f32
+    kernel.store %x, @gradient[%row, %row, %row] : f32
+  }
+  kernel.func stage @sum(%begin: i32, %end: i32) over @input attributes {sums} {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @gradient
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.gradients' op holds what writes @gradient, which is read outside of it}}
+    kernel.gradients {
+      kernel.launch @clear
+    }
+    kernel.launch @sum
+  }
+}
+
+// -----
+
 // What is concurrent are loops.
 kernel.program @p [] [] -> f32 {
   kernel.run {
     // expected-error @+1 {{'kernel.concurrent' op holds kernel.block_group_barrier, which is no loop}}
     kernel.concurrent {
       kernel.block_group_barrier
+    }
+  }
+}
+
+// -----
+
+// Concurrent loops need nothing of one another, and share no memory.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @one in @input ["parent", "step"] by_time_step
+  kernel.index_set steps @two in @input ["parent", "step"] by_time_step
+  kernel.buffer @x over @one : f32
+  kernel.buffer @y over @two : f32
+  kernel.func stage @write(%row: i32, %end: i32) over @one {
+    %c = arith.constant 0.0 : f32
+    kernel.store %c, @x[%row] : f32
+  }
+  kernel.func stage @read(%row: i32, %end: i32) over @two {
+    %x = kernel.load @x[%row] : f32
+    kernel.store %x, @y[%row] : f32
+  }
+  kernel.func stage @other(%row: i32, %end: i32) over @two {
+    %c = arith.constant 0.0 : f32
+    kernel.store %c, @y[%row] : f32
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.concurrent' op has a loop that writes what another one reads or writes: @x}}
+    kernel.concurrent {
+      kernel.steps @one {
+        kernel.launch @write
+      }
+      kernel.steps @two {
+        kernel.launch @read
+      }
+    }
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @one in @input ["parent", "step"] by_time_step
+  kernel.index_set steps @two in @input ["parent", "step"] by_time_step
+  kernel.buffer @x over @one : f32 storage 3
+  kernel.buffer @y over @two : f32 storage 3
+  kernel.func stage @write(%row: i32, %end: i32) over @one {
+    %c = arith.constant 0.0 : f32
+    kernel.store %c, @x[%row] : f32
+  }
+  kernel.func stage @read(%row: i32, %end: i32) over @two {
+    %x = kernel.load @x[%row] : f32
+    kernel.store %x, @y[%row] : f32
+  }
+  kernel.func stage @other(%row: i32, %end: i32) over @two {
+    %c = arith.constant 0.0 : f32
+    kernel.store %c, @y[%row] : f32
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.concurrent' op has a loop that writes what another one reads or writes: 3 : i32}}
+    kernel.concurrent {
+      kernel.steps @one {
+        kernel.launch @write
+      }
+      kernel.steps @two {
+        kernel.launch @other
+      }
     }
   }
 }
@@ -2024,11 +2257,28 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// A matrix is turned as a whole.
+// A matrix is turned by itself, a block of a parameter like a whole one.
 kernel.param @W : tensor<3x2xf32>
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op is turned, but is not one whole parameter}}
-  kernel.weights @m = [@W] at [0, 0, 0, 0, 2, 3] : 2 by 3 turned
+  // expected-error @+1 {{'kernel.weights' op is turned, but is not of one parameter}}
+  kernel.weights @m = [@W, @W] at [0, 0, 2, 0] : 4 by 3 turned
+}
+
+// -----
+
+kernel.param @W : tensor<3x2xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<3x2xf32>'}}
+  kernel.weights @m = [@W] at [0, 0, 0, 0, 2, 3] : 3 by 2 turned
+}
+
+// -----
+
+// A block of a parameter that has several matrices lies in these, one below the other.
+kernel.param @W : tensor<2x3x2xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<2x3x2xf32>'}}
+  kernel.weights @m = [@W] at [0, 0, 4, 0, 3, 2] : 3 by 2
 }
 
 // -----

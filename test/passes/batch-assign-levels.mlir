@@ -6,7 +6,7 @@
 // TREE: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]{{$}}
 // TREE: kernel.index_set arm @encode.Node in @encode ["parent", "encode", "encode2"] by_time_step
 // TREE: kernel.time_steps @encode.Node
-// TREE: batch.levels @encode.group {
+// TREE: kernel.levels @encode.group {
 // TREE-NEXT: batch.stage @encode.Node.value
 // TREE: }
 // TREE: batch.stage @input.value
@@ -14,4 +14,4 @@
 // SCAN: kernel.index_set steps @input.scan
 // SCAN-SAME: by_time_step
 // SCAN: kernel.time_steps @input.scan
-// SCAN: batch.steps @input.scan {
+// SCAN: kernel.steps @input.scan {

@@ -10,18 +10,18 @@
 module {
   kernel.param @W : tensor<32x16xf32>
   kernel.param @b : tensor<32xf32>
-  batch.program @p ["x"] [tensor<16xf32>] -> tensor<32xf32> {
+  kernel.program @p ["x"] [tensor<16xf32>] -> tensor<32xf32> {
     kernel.index_set inputs @input ["input"]
     kernel.index_set inputs @some ["input"] masked
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
     batch.relation @number : @input -> by "input"
     batch.relation @some_number : @some -> by "input"
-    batch.buffer @h over @input : tensor<16xf32>
-    batch.buffer @y over @input : tensor<32xf32>
-    batch.buffer @z over @input : tensor<32xf32>
-    batch.buffer @k over @some : tensor<32xf32>
-    // CHECK: batch.buffer @gathered.x over @input : tensor<16xf32>
-    // CHECK: batch.buffer @gathered.y over @input : tensor<32xf32>
+    kernel.buffer @h over @input : tensor<16xf32>
+    kernel.buffer @y over @input : tensor<32xf32>
+    kernel.buffer @z over @input : tensor<32xf32>
+    kernel.buffer @k over @some : tensor<32xf32>
+    // CHECK: kernel.buffer @gathered.x over @input : tensor<16xf32>
+    // CHECK: kernel.buffer @gathered.y over @input : tensor<32xf32>
 
     // CHECK: batch.stage @gathered.operands over @input {
     // CHECK-NEXT: %[[X:.*]] = batch.gather @arg.x via @number

@@ -3,7 +3,7 @@
 // A stage knows of a dropout the input's position in the batch and a node's number in the input. The adjoint drops by the same mask,
 // which is found again, not kept; in an entry nothing is dropped. Of parameters alone it is no value of the model: each run drops others.
 
-// CHECK-LABEL: batch.program loss @miss
+// CHECK-LABEL: kernel.program loss @miss
 // CHECK: kernel.input
 // CHECK: kernel.node_number @Tree(
 
@@ -21,7 +21,7 @@
 
 // CHECK: dyn.dropout %{{.*}} rate 5.000000e-01 place 9 of_run : tensor<4xf32>
 
-// CHECK-LABEL: batch.program @plain
+// CHECK-LABEL: kernel.program @plain
 // CHECK-NOT: dyn.dropout
 dyn.data @Tree {
   dyn.ctor "Tree" ["x"] [tensor<4xf32>]

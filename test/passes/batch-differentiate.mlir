@@ -4,9 +4,9 @@
 // contributes: by a relation over its transpose.
 
 // CHECK-DAG: batch.transpose @of.up.Node.up of @rel.up.Node.up
-// CHECK-DAG: batch.buffer @W.gradient over @batch : tensor<4x4xf32>
-// CHECK-DAG: batch.gradient @W = @W.gradient
-// CHECK-DAG: batch.gradient @E = @E.gradient
+// CHECK-DAG: kernel.buffer @W.gradient over @batch : tensor<4x4xf32>
+// CHECK-DAG: kernel.gradient @W = @W.gradient
+// CHECK-DAG: kernel.gradient @E = @E.gradient
 
 // Of a table that nothing but rows are looked up of it has these rows. They are not set to 0.
 // CHECK-DAG: kernel.index_set distinct @E.rows ["row"] extent 9
@@ -14,18 +14,18 @@
 // CHECK-DAG: batch.distinct @E.rows = [@up.Leaf] ["load"] rows ["load.row"]
 // CHECK-DAG: batch.relation @rel.up.Leaf.load.row : @up.Leaf -> @E.rows by "load.row"
 // CHECK-DAG: batch.transpose @of.up.Leaf.load.row of @rel.up.Leaf.load.row
-// CHECK-DAG: batch.buffer @E.gradient over @E.rows : tensor<4xf32>
+// CHECK-DAG: kernel.buffer @E.gradient over @E.rows : tensor<4xf32>
 // CHECK-NOT: @E.gradient.clear
 
 // Sums begin with 0.
-// CHECK: batch.levels @up.group {
+// CHECK: kernel.levels @up.group {
 // CHECK: batch.stage @batch.clear over @batch
 
 // An input's loss is weighted.
 // CHECK: batch.gather @loss.weight via @rel.input.input
 
 // What a level reads of the levels before it is carried; now it comes from the levels behind.
-// CHECK: batch.levels @up.group reverse {
+// CHECK: kernel.levels @up.group reverse {
 // CHECK: batch.segment sum @up.Node.up.value.adjoint over @of.up.Node.up carried @up.group at @rel.up.Node.parent
 // CHECK: batch.segment sum @up.Node.up.value.adjoint.2 over @of.up.Node.up2 carried @up.group at @rel.up.Node.parent
 // CHECK: batch.segment sum @input.up.value.adjoint over @of.input.up at @rel.up.Node.parent

@@ -12,20 +12,20 @@ module {
   kernel.param @E : tensor<6x40xf32>
   kernel.param @W : tensor<40x40xf32>
   kernel.param @V : tensor<40x31xf32>
-  // CHECK-LABEL: batch.program loss @trained
+  // CHECK-LABEL: kernel.program loss @trained
   // CHECK: kernel.index_set distinct @table.leaf.word ["row"] extent 6
   // CHECK: batch.distinct @table.leaf.word = [@leaf] ["word"] rows ["word.row"]
-  batch.program loss @trained ["x"] [tensor<40xf32>] -> f32 {
+  kernel.program loss @trained ["x"] [tensor<40xf32>] -> f32 {
     kernel.index_set inputs @input ["input"]
     // CHECK: kernel.index_set elements @leaf in @input ["parent", "word", "word.row"] filled 1
     kernel.index_set elements @leaf in @input ["parent", "word"]
     batch.relation @parent : @leaf -> @input by "parent"
     // CHECK: batch.relation @rel.leaf.word.row.table.leaf.word : @leaf -> @table.leaf.word by "word.row"
-    // CHECK: batch.buffer @table.product over @table.leaf.word : tensor<40xf32>
-    batch.buffer @product over @leaf : tensor<40xf32>
-    batch.buffer @small over @leaf : tensor<40xf32>
-    batch.buffer @functions over @leaf : tensor<40xf32>
-    batch.buffer @state over @input : tensor<40xf32>
+    // CHECK: kernel.buffer @table.product over @table.leaf.word : tensor<40xf32>
+    kernel.buffer @product over @leaf : tensor<40xf32>
+    kernel.buffer @small over @leaf : tensor<40xf32>
+    kernel.buffer @functions over @leaf : tensor<40xf32>
+    kernel.buffer @state over @input : tensor<40xf32>
     %zero = arith.constant 0.000000e+00 : f32
     // CHECK: batch.stage @leaf.product over @table.leaf.word {
     // CHECK: %[[ROW:.*]] = batch.read_index "row" : i32

@@ -14,21 +14,21 @@ module {
   kernel.param @W : tensor<4x4xf32>
   // CHECK: kernel.index_set model @table.leaf.word ["word"] extent 6
   // SMALL: kernel.index_set model @table.leaf.word ["word"] extent 6
-  batch.program @p ["x"] [tensor<4xf32>] -> tensor<4xf32> {
+  kernel.program @p ["x"] [tensor<4xf32>] -> tensor<4xf32> {
     kernel.index_set inputs @input ["input"]
     kernel.index_set elements @leaf in @input ["parent", "word", "other"]
     batch.relation @parent : @leaf -> @input by "parent"
-    // CHECK: batch.buffer @table.product over @table.leaf.word : tensor<4xf32>
-    // CHECK: batch.buffer @table.sum over @table.leaf.word : tensor<4xf32>
-    // SMALL: batch.buffer @table.product over @table.leaf.word : tensor<4xf32>
+    // CHECK: kernel.buffer @table.product over @table.leaf.word : tensor<4xf32>
+    // CHECK: kernel.buffer @table.sum over @table.leaf.word : tensor<4xf32>
+    // SMALL: kernel.buffer @table.product over @table.leaf.word : tensor<4xf32>
     // SMALL-NOT: @table.sum over
-    batch.buffer @product over @leaf : tensor<4xf32>
-    batch.buffer @sum over @leaf : tensor<4xf32>
-    batch.buffer @row over @leaf : tensor<4xf32>
-    batch.buffer @twice over @leaf : tensor<4xf32>
-    batch.buffer @both over @leaf : tensor<4xf32>
-    batch.buffer @whole over @leaf : i32
-    batch.buffer @state over @input : tensor<4xf32>
+    kernel.buffer @product over @leaf : tensor<4xf32>
+    kernel.buffer @sum over @leaf : tensor<4xf32>
+    kernel.buffer @row over @leaf : tensor<4xf32>
+    kernel.buffer @twice over @leaf : tensor<4xf32>
+    kernel.buffer @both over @leaf : tensor<4xf32>
+    kernel.buffer @whole over @leaf : i32
+    kernel.buffer @state over @input : tensor<4xf32>
     %zero = arith.constant 0.000000e+00 : f32
     // The sum's table is of the product's, which comes along, and the product has one of its own: it is used elsewhere.
     // CHECK: batch.stage @leaf.product over @table.leaf.word {

@@ -2,8 +2,8 @@
 //
 // Stages over one index set in one loop are one; values go on in registers and their buffers are gone.
 
-// CHECK-NOT: batch.buffer @encode.Node
-// CHECK: batch.levels @encode.group {
+// CHECK-NOT: kernel.buffer @encode.Node
+// CHECK: kernel.levels @encode.group {
 // CHECK-NEXT: batch.stage @encode.Node.value over @encode.Node {
 // CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via @rel.encode.Node.encode
 // CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via @rel.encode.Node.encode2

@@ -3,12 +3,12 @@
 // Sums of rows in which each element is 0 in one of both are the rows' pieces side by side.
 
 module {
-  batch.program @p ["x"] [tensor<4xf32>] -> tensor<4xf32> {
+  kernel.program @p ["x"] [tensor<4xf32>] -> tensor<4xf32> {
     kernel.index_set inputs @input ["input"]
     kernel.argument @arg.x = "x" 0 value : tensor<4xf32>
     batch.relation @number : @input -> by "input"
-    batch.buffer @row over @input : tensor<12xf32>
-    batch.buffer @matrix over @input : tensor<2x8xf32>
+    kernel.buffer @row over @input : tensor<12xf32>
+    kernel.buffer @matrix over @input : tensor<2x8xf32>
 
     // Three gates, added up one after the other; zeros that are left stay.
     // CHECK-LABEL: batch.stage @gates

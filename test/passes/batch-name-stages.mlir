@@ -2,24 +2,24 @@
 //
 // Stages are called after what they are computed for.
 
-batch.program @p ["x"] [f32] -> f32 {
+kernel.program @p ["x"] [f32] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set arm @cell.Node in @input ["parent"]
   kernel.index_set batch @batch []
   kernel.argument @arg.x = "x" 0 value : f32
   batch.relation @number : @input -> by "input"
   batch.relation @parent : @cell.Node -> @input by "parent"
-  batch.buffer @input.h over @input : f32
-  batch.buffer @input.value over @input : f32
-  batch.buffer @input.tanh over @input : f32
-  batch.buffer @input.value.2 over @input : f32
-  batch.buffer @cell.Node.value over @cell.Node : f32
-  batch.buffer @input.exp over @input : f32
-  batch.buffer @x.adjoint over @input : f32
-  batch.buffer @h.adjoint over @cell.Node : f32
-  batch.buffer @again over @cell.Node : f32
-  batch.buffer @W.gradient over @batch : f32
-  batch.output 0 = @input.value.2 depth 0
+  kernel.buffer @input.h over @input : f32
+  kernel.buffer @input.value over @input : f32
+  kernel.buffer @input.tanh over @input : f32
+  kernel.buffer @input.value.2 over @input : f32
+  kernel.buffer @cell.Node.value over @cell.Node : f32
+  kernel.buffer @input.exp over @input : f32
+  kernel.buffer @x.adjoint over @input : f32
+  kernel.buffer @h.adjoint over @cell.Node : f32
+  kernel.buffer @again over @cell.Node : f32
+  kernel.buffer @W.gradient over @batch : f32
+  kernel.output 0 = @input.value.2 depth 0
 
   // Of several over one index set each has the source's word for what it writes, a name or a function, where there is one; the
   // others have numbers.

@@ -3,13 +3,13 @@
 // Of a recursion over an integer that each call lowers by one, the state is kept for two levels and messages for one. The
 // instances of a level are those of one value of the key. What sets the state of step 0 runs in the loop.
 
-// CHECK-LABEL: batch.program @last
+// CHECK-LABEL: kernel.program @last
 // CHECK: kernel.index_set arm @state.then in @state ["parent", "node"] by_time_step
-// CHECK: batch.buffer @state.value over @state : f32 live 2
+// CHECK: kernel.buffer @state.value over @state : f32 live 2
 // CHECK: kernel.group @[[GROUP:.*]] ["state"] of [@Cell] {{.*}} level_key 0
-// CHECK: batch.buffer @[[MESSAGE:.*]] over @state.else.map : f32 live 1
+// CHECK: kernel.buffer @[[MESSAGE:.*]] over @state.else.map : f32 live 1
 // CHECK: kernel.time_steps @state.then
-// CHECK: batch.levels @[[GROUP]] {
+// CHECK: kernel.levels @[[GROUP]] {
 // CHECK-NEXT: batch.stage @{{.*}} over @state.then
 // CHECK: batch.stage @{{.*}} over @state.else.map
 // CHECK-NEXT: batch.gather @state.value via @{{.*}} carried @[[GROUP]] ago 1

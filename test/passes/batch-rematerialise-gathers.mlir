@@ -6,16 +6,16 @@
 module {
   kernel.param @W : tensor<4x8x8xf32>
   kernel.param @b : tensor<4x8xf32>
-  batch.program @p ["x"] [tensor<8xf32>] -> tensor<8xf32> {
+  kernel.program @p ["x"] [tensor<8xf32>] -> tensor<8xf32> {
     kernel.index_set inputs @input ["input", "kind"]
     kernel.index_set elements @other in @input ["parent", "row"]
     batch.relation @parent : @other -> @input by "parent"
-    batch.buffer @matrix over @input : tensor<8x8xf32>
-    batch.buffer @number over @input : i32
-    batch.buffer @row over @input : tensor<8xf32>
-    batch.buffer @tested over @input : tensor<8xf32>
-    batch.buffer @out over @input : tensor<8xf32>
-    batch.buffer @far over @other : tensor<8xf32>
+    kernel.buffer @matrix over @input : tensor<8x8xf32>
+    kernel.buffer @number over @input : i32
+    kernel.buffer @row over @input : tensor<8xf32>
+    kernel.buffer @tested over @input : tensor<8xf32>
+    kernel.buffer @out over @input : tensor<8xf32>
+    kernel.buffer @far over @other : tensor<8xf32>
     batch.stage @gathers over @input {
       %W = dyn.get @W : tensor<4x8x8xf32>
       %b = dyn.get @b : tensor<4x8xf32>

@@ -8,13 +8,13 @@
 module {
   kernel.param @U : tensor<32x16xf32>
   kernel.param @b : tensor<32xf32>
-  batch.program @p ["x"] [tensor<16xf32>] -> tensor<16xf32> {
+  kernel.program @p ["x"] [tensor<16xf32>] -> tensor<16xf32> {
     kernel.index_set inputs @input ["input"]
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
     batch.relation @number : @input -> by "input"
-    batch.buffer @wx over @input : tensor<32xf32>
-    batch.buffer @h over @input : tensor<16xf32>
-    batch.buffer @all over @input : tensor<32xf32>
+    kernel.buffer @wx over @input : tensor<32xf32>
+    kernel.buffer @h over @input : tensor<16xf32>
+    kernel.buffer @all over @input : tensor<32xf32>
 
     // The product's slices meet those of what is added to it; b is added gate by gate too.
     // CHECK-LABEL: batch.stage @gates

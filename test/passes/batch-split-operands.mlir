@@ -11,16 +11,16 @@
 module {
   kernel.param @W : tensor<16x16xf32>
   kernel.param @U : tensor<16x32xf32>
-  batch.program @p ["x"] [tensor<16xf32>] -> tensor<16xf32> {
+  kernel.program @p ["x"] [tensor<16xf32>] -> tensor<16xf32> {
     kernel.index_set inputs @input ["input"]
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
     batch.relation @number : @input -> by "input"
-    batch.buffer @h over @input : tensor<16xf32>
-    batch.buffer @y over @input : tensor<16xf32>
-    batch.buffer @z over @input : tensor<16xf32>
-    batch.buffer @both over @input : tensor<32xf32>
-    batch.buffer @u over @input : tensor<16xf32>
-    // CHECK: batch.buffer @passed.x over @input : tensor<16xf32>
+    kernel.buffer @h over @input : tensor<16xf32>
+    kernel.buffer @y over @input : tensor<16xf32>
+    kernel.buffer @z over @input : tensor<16xf32>
+    kernel.buffer @both over @input : tensor<32xf32>
+    kernel.buffer @u over @input : tensor<16xf32>
+    // CHECK: kernel.buffer @passed.x over @input : tensor<16xf32>
 
     // The first product's vector is a row of the batch; what it makes is what the second one multiplies. %z is wanted behind
     // that alone, and is computed there, of what is read again.
@@ -73,13 +73,13 @@ module {
     // CHECK: %[[BOTH:.*]] = tensor.concat
     // CHECK-NEXT: batch.write %[[BOTH]], @both
     // CHECK-NEXT: }
-    // LOOP: batch.program loss @nll
-    // LOOP: batch.levels @encode.group {
+    // LOOP: kernel.program loss @nll
+    // LOOP: kernel.levels @encode.group {
     // LOOP-NEXT: batch.stage @encode.Node over
     // LOOP-NOT: batch.write %{{.*}}, @encode.Node.value :
     // LOOP: {{^    }}batch.stage @encode.Node.kept over
     // LOOP: batch.write %{{.*}}, @encode.Node.value :
-    // LOOP: batch.levels @encode.group reverse {
+    // LOOP: kernel.levels @encode.group reverse {
     // LOOP-NEXT: batch.stage @encode.Node.adjoint.operands over
     // LOOP: batch.stage @encode.Node.adjoint over
     batch.stage @joined over @input {

@@ -2,7 +2,7 @@
 //
 // A cell is an index set of its instances, an arm an index set of the rows with its constructor, a call site an index array.
 
-// CHECK-LABEL: batch.program @root
+// CHECK-LABEL: kernel.program @root
 // CHECK-DAG: kernel.index_set inputs @input ["input", "encode"]
 // CHECK-DAG: kernel.index_set instances @encode ["node"] group @encode.group cell 0
 // CHECK-DAG: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]

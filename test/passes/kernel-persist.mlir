@@ -11,7 +11,7 @@ module @m {
     kernel.index_set elements @list in @input ["parent"]
     kernel.index_set steps @scan in @list ["parent", "step"] by_time_step masked
     kernel.index_set steps @inner in @scan ["parent", "step"] by_time_step
-    kernel.buffer @x over @scan : f32
+    kernel.buffer @x over @scan : tensor<4000xf32>
     kernel.weights @packed.A = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, slices = 2, n_tiles = 5, lengths = [40]>
     kernel.weights @packed.B = [@B] at [0, 0] : 16 by 4000 contract <tf32x3, slices = 8, n_tiles = 1, lengths = [4000]>
     kernel.weights @packed.C = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, slices = 2, n_tiles = 5, lengths = [40]>

@@ -57,12 +57,12 @@ module @m {
   kernel.program @wider [] [] -> f32 {
     kernel.index_set inputs @input ["input"]
     kernel.buffer @h over @input : f32
-    kernel.buffer @g over @input : f32 live 1
+    kernel.buffer @g over @input : tensor<1xf32>
     // CHECK-LABEL: kernel.program @wider
     // CHECK-NOT: same_as
     kernel.func stage @stage.copy(%begin: i32, %end: i32) over @input {
       %x = kernel.load @h[%begin] : f32
-      kernel.store %x, @g[%begin] : f32
+      kernel.store %x, @g[%begin, %begin] : f32
     }
   }
   // Two buffers in one storage, which C++ must not take for two.

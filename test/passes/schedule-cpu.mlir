@@ -10,7 +10,7 @@
 // What a row of a looked-up table sums is work, which threads share.
 
 // ROWS: batch.stage @E.rows.gradient over @E.rows schedule <rows = 1, grain = 1980>
-batch.program loss @p [] [] -> f32 {
+kernel.program loss @p [] [] -> f32 {
   kernel.index_set inputs @input ["input", "word", "word.row"] filled 1
   kernel.index_set distinct @E.rows ["row"] extent 9
   kernel.schedule {
@@ -18,8 +18,8 @@ batch.program loss @p [] [] -> f32 {
   batch.distinct @E.rows = [@input] ["word"] rows ["word.row"]
   batch.relation @r : @input -> @E.rows by "word.row"
   batch.transpose @of of @r
-  batch.buffer @x over @input : tensor<100xf32>
-  batch.buffer @E.gradient over @E.rows : tensor<100xf32>
+  kernel.buffer @x over @input : tensor<100xf32>
+  kernel.buffer @E.gradient over @E.rows : tensor<100xf32>
   batch.stage @E.rows.gradient over @E.rows {
     %0 = batch.segment sum @x over @of : tensor<100xf32>
     batch.write %0, @E.gradient : tensor<100xf32>

@@ -8,16 +8,16 @@
 
 // So does one whose rows are a warp's each: where 32 elements or more of a row are combined, or those of a list.
 module @m {
-  batch.program @p ["t"] [tensor<32xf32>] -> f32 {
+  kernel.program @p ["t"] [tensor<32xf32>] -> f32 {
     kernel.index_set inputs @input ["input", "first", "length"]
     batch.list_relation @own_list : @input -> @input by "first", "length" stride 1
-    batch.buffer @x over @input : tensor<32xf32>
-    batch.buffer @y over @input : tensor<31xf32>
-    batch.buffer @z over @input : tensor<200xf32>
-    batch.buffer @of_z over @input : tensor<200xf32>
-    batch.buffer @of_x over @input : f32
-    batch.buffer @of_y over @input : f32
-    batch.buffer @of_list over @input : f32
+    kernel.buffer @x over @input : tensor<32xf32>
+    kernel.buffer @y over @input : tensor<31xf32>
+    kernel.buffer @z over @input : tensor<200xf32>
+    kernel.buffer @of_z over @input : tensor<200xf32>
+    kernel.buffer @of_x over @input : f32
+    kernel.buffer @of_y over @input : f32
+    kernel.buffer @of_list over @input : f32
     // ROWS: batch.stage @long over @input schedule <rows = 8, grain = 1>
     batch.stage @long over @input {
       %x = batch.read @x : tensor<32xf32>
