@@ -10,6 +10,7 @@ using namespace mlir;
 namespace dbc::passes {
 
 void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createDynUnrollFolds());
   pm.addPass(createDynOrderErrors());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

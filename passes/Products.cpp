@@ -12,14 +12,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-tensor::ExtractSliceOp weightSlice(Value value) {
-  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
-  bool cut = slice && slice.getType().getRank() == 2 && slice.getSource().getDefiningOp<dyn::GetOp>() &&
-             slice.getSourceType().getRank() == 2 && slice.getOffsets().empty() && slice.getSizes().empty() &&
-             slice.hasUnitStride();
-  return cut ? slice : tensor::ExtractSliceOp();
-}
-
 Value cloneWeights(OpBuilder &b, Value weights) {
   Operation *op = weights.getDefiningOp();
   IRMapping mapping;

@@ -11,22 +11,22 @@
 
 namespace dbc::passes {
 
-/// A matrix cut out of a parameter: neighbouring rows and columns.
-mlir::tensor::ExtractSliceOp weightSlice(mlir::Value value);
-
 /// A parameter, matrices cut out of parameters, or such stacked along an axis.
 inline bool isWeights(mlir::Value value) {
   mlir::Operation *op = value.getDefiningOp();
   if (!op || mlir::isa<dyn::GetOp>(op))
     return op != nullptr;
-  return weightSlice(value) || (mlir::isa<mlir::tensor::ConcatOp>(op) &&
-                                llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
+  return dyn::matrixSlice(value) ||
+         (mlir::isa<mlir::tensor::ConcatOp>(op) &&
+          llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
 }
 
-/// A parameter that is turned: its columns are the outputs of products, as in reverse mode.
+/// A parameter, or a matrix cut out of one, that is turned: its columns are the outputs of products, as in
+/// reverse mode.
 inline bool isTurned(mlir::Value value) {
   auto turn = value.getDefiningOp<dyn::TransposeOp>();
-  return turn && turn.getX().getDefiningOp<dyn::GetOp>() && dyn::extents(value.getType()).size() == 2;
+  return turn && dyn::extents(value.getType()).size() == 2 &&
+         (turn.getX().getDefiningOp<dyn::GetOp>() || dyn::matrixSlice(turn.getX()));
 }
 
 /// Weights again where the builder stands, which may be in another function.

@@ -13,25 +13,28 @@ std::string matrixText(const ModelNames &model, kernel::WeightsOp op) {
   for (auto [n, symbol] : llvm::enumerate(op.getSubmatrices())) {
     const Param *param = model.param(cast<FlatSymbolRefAttr>(symbol).getValue());
     std::vector<int64_t> shape = param->shape;
-    if (op.getTables())
+    if (shape.size() == 3) { // of tables, or blocks of the matrices one below the other
+      shape[1] *= op.getTables() ? 1 : shape[0];
       shape.erase(shape.begin());
+    }
     assert(shape.size() == 2 && "packed weights are made of matrices");
-    if (op.getTurned())
-      std::swap(shape[0], shape[1]);
     size_t numbers = op.getPositions().size() / op.getSubmatrices().size();
     ArrayRef<int64_t> position = op.getPositions().slice(numbers * n, numbers),
                       block = position.drop_front(2),
                       size = block.empty() ? ArrayRef(shape) : block.take_back(2);
+    const unsigned rows = op.getTurned() ? 1 : 0;
     std::vector<std::string> text = {"param::" + param->name};
     auto add = [&](int64_t number) { text.push_back(std::to_string(number)); };
-    for (int64_t number : {size[0], size[1], position[0], position[1]})
+    for (int64_t number : {size[rows], size[1 - rows], position[0], position[1]})
       add(number);
     if (!block.empty()) {
       add(block[0] * shape[1] + block[1]);
       add(shape[1]);
     }
+    if (op.getTurned() && block.empty())
+      text.insert(text.end(), {"0", "0"});
     if (op.getTurned())
-      text.insert(text.end(), {"0", "0", "/*turned=*/true"});
+      text.push_back("/*turned=*/true");
     submatrices.push_back("{" + commas(text) + "}");
   }
   std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};

@@ -454,9 +454,9 @@ Value ofContract(linalg::ContractOp op, Rows rows, unsigned operand, Value adjoi
     return adjoint;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   Value other = op->getOperand(1 - operand);
-  if (auto get = other.getDefiningOp<GetOp>(); get && maps[1 - operand].getNumResults() == 2 &&
-                                               maps[2].getNumResults() == 1 &&
-                                               maps[1 - operand].getResult(0) == maps[2].getResult(0)) {
+  const bool isOfParam = other.getDefiningOp<GetOp>() || matrixSlice(other);
+  if (isOfParam && maps[1 - operand].getNumResults() == 2 && maps[2].getNumResults() == 1 &&
+      maps[1 - operand].getResult(0) == maps[2].getResult(0)) {
     // The parameter turned, whose products are made like any other's.
     SmallVector<int64_t> shape(llvm::reverse(extents(other.getType())));
     other = TransposeOp::create(rows.b, rows.loc, Rows::withExtents(other.getType(), shape), other);
@@ -467,7 +467,7 @@ Value ofContract(linalg::ContractOp op, Rows rows, unsigned operand, Value adjoi
   }
   Value amount = rows.contract(adjoint, other, op->getOperand(operand).getType(),
                                {maps[2], maps[1 - operand], maps[operand]});
-  return other.getDefiningOp<GetOp>() ? amount : rows.unlessAllZero(adjoint, std::nullopt, amount);
+  return isOfParam ? amount : rows.unlessAllZero(adjoint, std::nullopt, amount);
 }
 
 //===-- Attachment --------------------------------------------------------------------------------------===//

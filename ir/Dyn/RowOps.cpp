@@ -43,6 +43,17 @@ void attachUpstreamInterfaces(MLIRContext &context) {
   arith::FPToSIOp::attachInterface<FloatToInt>(context);
 }
 
+tensor::ExtractSliceOp matrixSlice(Value value) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || slice.getType().getRank() != 2 || !slice.getSource().getDefiningOp<GetOp>() ||
+      !slice.getOffsets().empty() || !slice.getSizes().empty() || !slice.hasUnitStride())
+    return {};
+  const int64_t rank = slice.getSourceType().getRank();
+  const bool cut = rank == 2 || (rank == 3 && slice.getStaticSizes()[0] == 1 &&
+                                 slice.getStaticSizes().drop_front() == slice.getType().getShape());
+  return cut ? slice : tensor::ExtractSliceOp();
+}
+
 bool isRowOp(Operation *op, RowKind kind) {
   auto row = dyn_cast<RowOpInterface>(op);
   return row && row.getRowKind() == kind;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/Dyn/Dyn.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace dbc::dyn {
 
@@ -13,6 +14,10 @@ void attachUpstreamInterfaces(mlir::MLIRContext &context);
 
 /// The same of DerivativeOpInterface, which this dialect's own operations get here, too.
 void attachDerivatives(mlir::MLIRContext &context);
+
+/// A matrix cut out of a parameter: neighbouring rows and columns of it, or of one matrix where it has
+/// several, the first axis their number. Null: `value` is none.
+mlir::tensor::ExtractSliceOp matrixSlice(mlir::Value value);
 
 /// Whether `op` makes numbers of a row's in this way.
 bool isRowOp(mlir::Operation *op, RowKind kind);

@@ -120,6 +120,12 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
                                   Value());
       continue;
     }
+    if (const int64_t row = constantRow(&op); row >= 0 && op.getOperand(0).getDefiningOp<dyn::GetOp>()) {
+      Value number = arith::ConstantOp::create(copy.b, op.getLoc(), copy.b.getI32IntegerAttr(row));
+      batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, sumOf(op.getOperand(0)).getValue(), number,
+                                  Value());
+      continue;
+    }
     auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(&op));
     if (!derivative)
       return refuse(&op);

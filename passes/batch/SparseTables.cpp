@@ -15,8 +15,7 @@ static bool looksUp(Operation *op) {
          gather.getIndex().getType().isInteger(32) && isa<batch::StageOp>(op->getParentOp());
 }
 
-/// The number of the row of a table that an operation gives, known from the source; -1 where it gives none.
-static int64_t constantRow(Operation *op) {
+int64_t constantRow(Operation *op) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     APInt number;
     return extract.getIndices().size() == 1 &&
@@ -31,7 +30,7 @@ static int64_t constantRow(Operation *op) {
   return slice.getStaticOffsets().front(); // one that is computed is negative
 }
 
-void SparseTables::add(batch::ProgramOp loss, const Activity &activity) {
+void SparseTables::add(kernel::ProgramOp loss, const Activity &activity) {
   loss.walk([&](dyn::GetOp get) {
     if (!activity.isActive(get.getResult()))
       return;

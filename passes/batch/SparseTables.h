@@ -5,13 +5,17 @@
 
 namespace dbc::passes {
 
+/// The number of the row of a table, its first axis, that an operation gives, known from the source; -1 where
+/// it gives none.
+int64_t constantRow(mlir::Operation *op);
+
 /// Which parameters have sparse gradients: tables of which the losses of a module do nothing but look rows
 /// up, some of them by a number that differs from row to row.
 class SparseTables {
 public:
   /// Takes what a loss does with parameters into account. A table is sparse for all losses or for none, so
   /// that its gradient is of one kind.
-  void add(batch::ProgramOp loss, const Activity &activity);
+  void add(kernel::ProgramOp loss, const Activity &activity);
 
   /// Whether an operation that the gradient goes through looks a row of a sparse table up, by such a number.
   bool isLookup(mlir::Operation *op) const;

@@ -7,6 +7,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DynUnrollFolds : Pass<"dyn-unroll-folds", "::mlir::ModuleOp"> {
+  let summary = "Write folds over layers out, so that each layer is parameters of its own";
+  let description = [{
+    A fold over a range whose bounds the source says, without `while`, in which a matrix of a parameter is chosen by the range's
+    number, as in `fold(l in blocks, y = x) l(y)`, becomes its rounds, one behind the other, if they are not too many. A matrix
+    at a constant is cut out of its parameter. Afterwards products with such matrices are like those with a parameter.
+    ```mlir
+    %n = dyn.range %c0 to %c2
+    %y = dyn.fold(%n) from (%x) { ^bb0(%l, %y): %w = dyn.gather %W[%l]  dyn.yield product(%w, %y) }
+    ==>
+    %w0 = tensor.extract_slice %W[0, 0, 0] [1, 8, 8] [1, 1, 1]  %y0 = product(%w0, %x)
+    %w1 = tensor.extract_slice %W[1, 0, 0] [1, 8, 8] [1, 1, 1]  %y = product(%w1, %y0)
+    ```
+  }];
+  let statistics = [
+    Statistic<"unrolledFolds", "unrolled-folds", "Folds that are written out">,
+    Statistic<"slicedMatrices", "sliced-matrices", "Matrices at constants that are cut out of their parameters">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def DynOrderErrors : Pass<"dyn-order-errors", "::mlir::ModuleOp"> {
   let summary = "Keep the order of evaluation, for telling an input's first error (manual, E2)";
   let description = [{
@@ -69,6 +89,29 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     Statistic<"madeMaps", "made-maps", "Maps made of what may fail, and of what an inner binder computes from its elements">];
 }
 
+def DynLambdaLift : Pass<"dyn-lambda-lift", "::mlir::ModuleOp"> {
+  let summary = "Lambda lifting: make cells of the captured arguments of cells (manual, C4)";
+  let description = [{
+    A recursion is copied for each call from outside with captured arguments. The keys of the caller, and the positions in
+    the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
+    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant or an integer of the structure
+    that is captured stands behind a `dyn.optimization_barrier`: in the cell it is computed. The copy says which calls it is
+    made for (`sites`), by which errors of its instances are told from those of others.
+    ```mlir
+    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) captured (%q) }
+    ==>
+    dyn.cell @answer.score.captured() { %x = dyn.argument 1  %q = exp %x  dyn.return %q }
+    dyn.cell @score(%t: !dyn.node<@Tree>) { %q = dyn.call @answer.score.captured() ... }
+    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { ... dyn.call @score(%t) }
+    ```
+    Afterwards no cell has captured arguments, and no call passes any.
+  }];
+  let statistics = [
+    Statistic<"liftedCalls", "lifted-calls", "Calls from outside that are of a copy now">,
+    Statistic<"copiedRecursions", "copied-recursions", "Copies of recursions">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DynForwardGathers : Pass<"dyn-forward-gathers", "::mlir::ModuleOp"> {
   let summary = "Go through row numbers instead of a list of rows of a parameter";
   let description = [{
@@ -86,24 +129,6 @@ def DynForwardGathers : Pass<"dyn-forward-gathers", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"forwardedLists", "forwarded-lists", "Lists of rows whose numbers a binder goes through">,
     Statistic<"forwardedElements", "forwarded-elements", "Elements of such lists that are looked up by their number">];
-}
-
-def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
-  let summary = "Move what does not use the state out of a scan into a map before it";
-  let description = [{
-    ```mlir
-    dyn.scan (%xs) from (%h) { ^bb0(%x, %s): %a = contract(%W, %x) ... %b = contract(%U, %s) ... }
-    ==>
-    %as = dyn.map (%xs) { ^bb0(%x): contract(%W, %x) }
-    dyn.scan (%xs, %as) from (%h) { ^bb0(%x, %a, %s): ... %b = contract(%U, %s) ... }
-    ```
-    The map runs once over all elements of a batch; the scan runs by step. Afterwards, in a scan or fold without a `while`,
-    what uses the state takes real numbers of the body that do not depend on it only where they are elements, constants,
-    made of parameters alone, fields, results of calls, or made of one index that can have a table (batch-fold-tables).
-  }];
-  let statistics = [
-    Statistic<"splitScans", "split-scans", "Scans and folds that have a map before them now">,
-    Statistic<"handedLists", "handed-lists", "Lists that these maps give">];
 }
 
 def DynSumOperands : Pass<"dyn-sum-operands", "::mlir::ModuleOp"> {
@@ -180,27 +205,22 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def DynLambdaLift : Pass<"dyn-lambda-lift", "::mlir::ModuleOp"> {
-  let summary = "Lambda lifting: make cells of the captured arguments of cells (manual, C4)";
+def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
+  let summary = "Move what does not use the state out of a scan into a map before it";
   let description = [{
-    A recursion is copied for each call from outside with captured arguments. The keys of the caller, and the positions in
-    the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
-    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant or an integer of the structure
-    that is captured stands behind a `dyn.optimization_barrier`: in the cell it is computed. The copy says which calls it is
-    made for (`sites`), by which errors of its instances are told from those of others.
     ```mlir
-    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) captured (%q) }
+    dyn.scan (%xs) from (%h) { ^bb0(%x, %s): %a = contract(%W, %x) ... %b = contract(%U, %s) ... }
     ==>
-    dyn.cell @answer.score.captured() { %x = dyn.argument 1  %q = exp %x  dyn.return %q }
-    dyn.cell @score(%t: !dyn.node<@Tree>) { %q = dyn.call @answer.score.captured() ... }
-    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { ... dyn.call @score(%t) }
+    %as = dyn.map (%xs) { ^bb0(%x): contract(%W, %x) }
+    dyn.scan (%xs, %as) from (%h) { ^bb0(%x, %a, %s): ... %b = contract(%U, %s) ... }
     ```
-    Afterwards no cell has captured arguments, and no call passes any.
+    The map runs once over all elements of a batch; the scan runs by step. Afterwards, in a scan or fold without a `while`,
+    what uses the state takes real numbers of the body that do not depend on it only where they are elements, constants,
+    made of parameters alone, fields, results of calls, or made of one index that can have a table (batch-fold-tables).
   }];
   let statistics = [
-    Statistic<"liftedCalls", "lifted-calls", "Calls from outside that are of a copy now">,
-    Statistic<"copiedRecursions", "copied-recursions", "Copies of recursions">];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+    Statistic<"splitScans", "split-scans", "Scans and folds that have a map before them now">,
+    Statistic<"handedLists", "handed-lists", "Lists that these maps give">];
 }
 
 #endif // DBC_PASSES_DYN

@@ -165,7 +165,7 @@ private:
 
   static bool isCuttable(Value weights) {
     return dyn::extents(weights.getType()).size() == 2 &&
-           (weights.getDefiningOp<dyn::GetOp>() || weightSlice(weights));
+           (weights.getDefiningOp<dyn::GetOp>() || dyn::matrixSlice(weights));
   }
 
   /// What is added to the product and known outside the innermost binder, where nothing else is made of it.
@@ -188,16 +188,20 @@ private:
   }
 
   Value cut(OpBuilder &b, const Group &group) {
-    auto slice = weightSlice(weights);
+    auto slice = dyn::matrixSlice(weights);
     Value source = cloneWeights(b, slice ? slice.getSource() : weights);
-    int64_t rows = dyn::extents(weights.getType())[0], top = slice ? slice.getStaticOffsets()[0] : 0,
-            left = slice ? slice.getStaticOffsets()[1] : 0;
+    const ArrayRef<int64_t> shape = dyn::extents(weights.getType());
+    SmallVector<int64_t> offsets(slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0}),
+        sizes(slice ? slice.getStaticSizes() : shape), strides(sizes.size(), 1);
+    const int64_t left = offsets.back();
     SmallVector<Value> blocks;
-    for (auto [from, to] : group.runs)
+    for (auto [from, to] : group.runs) {
+      offsets.back() = left + from;
+      sizes.back() = to - from;
       blocks.push_back(tensor::ExtractSliceOp::create(
-          b, product.getLoc(), RankedTensorType::get({rows, to - from}, b.getF32Type()), source, ValueRange(),
-          ValueRange(), ValueRange(), ArrayRef<int64_t>{top, left + from}, ArrayRef<int64_t>{rows, to - from},
-          ArrayRef<int64_t>{1, 1}));
+          b, product.getLoc(), RankedTensorType::get({shape[0], to - from}, b.getF32Type()), source,
+          ValueRange(), ValueRange(), ValueRange(), offsets, sizes, strides));
+    }
     return blocks.size() == 1 ? blocks[0]
                               : tensor::ConcatOp::create(b, product.getLoc(), 1, blocks).getResult();
   }

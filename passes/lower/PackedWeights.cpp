@@ -13,13 +13,16 @@ struct Submatrices {
   bool isCut = false;
 
   void add(Value v, int64_t row, int64_t column) {
-    tensor::ExtractSliceOp slice = weightSlice(v);
+    tensor::ExtractSliceOp slice = dyn::matrixSlice(v);
     if (auto get = (slice ? slice.getSource() : v).getDefiningOp<dyn::GetOp>()) {
       symbols.push_back(get.getParamAttr());
       positions.append({row, column});
       isCut |= slice != nullptr;
       blocks.append({row, column});
-      llvm::append_range(blocks, slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
+      SmallVector<int64_t> first(slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
+      if (first.size() == 3) // the matrices one below the other
+        first = {first[0] * slice.getSourceType().getDimSize(1) + first[1], first[2]};
+      llvm::append_range(blocks, first);
       llvm::append_range(blocks, dyn::extents(v.getType()).take_back(2));
       return;
     }

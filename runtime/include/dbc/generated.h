@@ -141,14 +141,16 @@ template <class To, class From>
 }
 
 /// A parameter of rows x columns elements that is a submatrix of a packed matrix, and where in it it stands.
-/// Or a block of so many rows and columns of a parameter, from its element `first`; its rows are `stride`
-/// elements apart.
+/// Or a block of a parameter, from its element `first`, whose rows are `stride` elements apart.
 struct Submatrix {
   int32_t param;
   int64_t rows, columns;
   int64_t at_row, at_column;
   int64_t first = 0, stride = 0;
   bool turned = false; ///< what is a column of the parameter is a row here
+
+  /// Elements from a row of the parameter to the next one.
+  int64_t parameter_columns() const { return stride > 0 ? stride : turned ? rows : columns; }
 };
 
 /// A matrix of outputs x inputs elements made of parameters. `bias` is the parameter that its products start
@@ -166,14 +168,14 @@ template <class From, class Real>
 inline void assemble(const From &weights, std::initializer_list<Submatrix> submatrices, const Matrix &matrix,
                      int64_t table, Real *whole) {
   for (const Submatrix &submatrix : submatrices) {
-    const int64_t stride = submatrix.stride > 0 ? submatrix.stride : submatrix.columns;
+    const int64_t stride = submatrix.parameter_columns();
     const auto from =
         weights.data(submatrix.param) + table * submatrix.rows * submatrix.columns + submatrix.first;
     Real *to = whole + submatrix.at_row * matrix.inputs + submatrix.at_column;
     for (int64_t r = 0; r < submatrix.rows; ++r)
       for (int64_t c = 0; c < submatrix.columns; ++c)
         to[r * matrix.inputs + c] =
-            static_cast<Real>(submatrix.turned ? from[c * submatrix.rows + r] : from[r * stride + c]);
+            static_cast<Real>(submatrix.turned ? from[c * stride + r] : from[r * stride + c]);
   }
 }
 /// The matrix where it lies in the weights; null if it is made of several submatrices, or of other numbers.
@@ -185,8 +187,8 @@ inline MatrixElements<Real> in_weights(const Weights &weights, std::initializer_
     if (submatrices.size() == 1 && all.rows == matrix.outputs && all.columns == matrix.inputs) {
       const float *at = weights.data(all.param) + table * all.rows * all.columns + all.first;
       if (all.turned)
-        return {at, 1, all.rows};
-      return {at, all.stride > 0 ? all.stride : all.columns, 1};
+        return {at, 1, all.parameter_columns()};
+      return {at, all.parameter_columns(), 1};
     }
   return {nullptr, 0, 0};
 }
