@@ -5,6 +5,7 @@
 #include "ir/Kernel/Verify.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -82,8 +83,9 @@ static LogicalResult verifyBlas(StageOp stage, SymbolTableCollection &symbols) {
     products += isa<linalg::ContractOp>(op);
     sums += isa<arith::AddFOp>(op);
     writes += isa<WriteOp>(op);
-    isProduct &= isa<ReadOp, linalg::ContractOp, arith::AddFOp, WriteOp, dyn::GetOp>(op) ||
-                 op.hasTrait<OpTrait::ConstantLike>();
+    const bool isOfMatrix = isa<dyn::GetOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op);
+    const bool isZeros = isa<tensor::EmptyOp, linalg::FillOp>(op) || op.hasTrait<OpTrait::ConstantLike>();
+    isProduct &= isOfMatrix || isZeros || isa<ReadOp, linalg::ContractOp, arith::AddFOp, WriteOp>(op);
   }
   if (isProduct && reads == 1 && products == 1 && sums <= 1 && writes == 1)
     return success();

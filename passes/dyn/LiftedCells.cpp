@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/dyn/LiftedCells.h"
 #include "ir/Dyn/Binders.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/dyn/FrameCopy.h"
 #include "passes/dyn/Integers.h"
 #include "llvm/ADT/SetVector.h"
@@ -57,7 +58,8 @@ bool LiftedCells::isOfModel(Value value) {
   open.insert(value);
   for (size_t n = 0; n < open.size(); ++n) {
     Operation *op = open[n].getDefiningOp();
-    if (!op || op->getNumRegions() || isa<dyn::CallOp, dyn::ArgumentOp, dyn::CalledByOp, dyn::CallerOp>(op))
+    if (!op || (op->getNumRegions() && !isa<linalg::FillOp>(op)) ||
+        isa<dyn::CallOp, dyn::ArgumentOp, dyn::CalledByOp, dyn::CallerOp>(op))
       return false;
     open.insert(op->operand_begin(), op->operand_end());
   }
