@@ -33,7 +33,54 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
         if (made && (gather ? isMovable(gather) : isOfIndices(made, kMostSteps)))
           rematerialise(made, read);
       }
+      if (!program.getLoss()) // a gradient goes by numbers that the schedule knows
+        handIndicesOn(program, writes);
     });
+  }
+
+  /// Other index sets get the number of a matrix, not the matrix.
+  void handIndicesOn(kernel::ProgramOp program, const llvm::StringMap<batch::WriteOp> &writes) {
+    llvm::StringMap<FlatSymbolRefAttr> indices; // by the buffer of the matrices
+    SymbolTable names(program);
+    SmallVector<batch::GatherOp> gathers;
+    program.walk([&](batch::GatherOp gather) { gathers.push_back(gather); });
+    for (batch::GatherOp gather : gathers) {
+      batch::WriteOp write = writes.lookup(gather.getArray());
+      auto made = write ? write.getValue().getDefiningOp<dyn::GatherOp>() : dyn::GatherOp();
+      const bool isMatrix = made && !made.getChecked() && made.getTensor().getDefiningOp<dyn::GetOp>() &&
+                            made.getIndex().getType().isInteger(32) &&
+                            dyn::extents(made.getType()).size() >= 2;
+      if (!isMatrix)
+        continue;
+      FlatSymbolRefAttr &index = indices[gather.getArray()];
+      if (!index)
+        index = writeIndex(made, write, names);
+      LDBG() << "@" << gather->getParentOfType<batch::StageOp>().getName() << " has the matrix of @"
+             << gather.getArray() << " itself";
+      ++rematerialisedReads;
+      OpBuilder b(gather);
+      Location loc = gather.getLoc();
+      Value number = batch::GatherOp::create(b, loc, b.getI32Type(), index, gather.getRelationAttr(),
+                                             gather.getCarriedAttr(), /*ago=*/IntegerAttr());
+      Value table = b.clone(*made.getTensor().getDefiningOp())->getResult(0);
+      gather.replaceAllUsesWith(
+          dyn::GatherOp::create(b, loc, made.getType(), table, number, /*checked=*/false).getResult());
+      gather.erase();
+    }
+  }
+
+  /// A buffer of the number that a matrix is gathered by.
+  static FlatSymbolRefAttr writeIndex(dyn::GatherOp made, batch::WriteOp write, SymbolTable &names) {
+    auto matrices = names.lookup<kernel::BufferOp>(write.getBuffer());
+    OpBuilder declare(matrices);
+    auto buffer =
+        kernel::BufferOp::create(declare, matrices.getLoc(), (write.getBuffer() + ".index").str(),
+                                 matrices.getIndexSet(), declare.getI32Type(), IntegerAttr(), IntegerAttr());
+    buffer->remove();
+    names.insert(buffer, matrices->getIterator());
+    OpBuilder b(write);
+    batch::WriteOp::create(b, write.getLoc(), made.getIndex(), buffer.getSymName());
+    return FlatSymbolRefAttr::get(buffer);
   }
 
   /// A row of a parameter by a number that every stage over the index set can read, without a check of it.

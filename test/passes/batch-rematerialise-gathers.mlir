@@ -1,7 +1,7 @@
 // RUN: dbc-opt %s --batch-rematerialise-gathers | FileCheck %s
 //
 // A stage gathers the row of a parameter that another stage over its index set has put into a buffer; what is read elsewhere,
-// tested, or written twice stays in its buffer.
+// tested, or written twice stays in its buffer. Another index set gets the number of a matrix in its place.
 
 module {
   kernel.param @W : tensor<4x8x8xf32>
@@ -10,12 +10,18 @@ module {
     kernel.index_set inputs @input ["input", "kind"]
     kernel.index_set elements @other in @input ["parent", "row"]
     batch.relation @parent : @other -> @input by "parent"
+    // CHECK: kernel.buffer @matrix.index over @input : i32
+    // CHECK-NEXT: kernel.buffer @matrix over @input : tensor<8x8xf32>
     kernel.buffer @matrix over @input : tensor<8x8xf32>
     kernel.buffer @number over @input : i32
     kernel.buffer @row over @input : tensor<8xf32>
     kernel.buffer @tested over @input : tensor<8xf32>
     kernel.buffer @out over @input : tensor<8xf32>
     kernel.buffer @far over @other : tensor<8xf32>
+    // CHECK-LABEL: batch.stage @gathers
+    // CHECK: %[[KIND:.*]] = batch.read_index "kind"
+    // CHECK: batch.write %[[KIND]], @matrix.index : i32
+    // CHECK-NEXT: batch.write %{{.*}}, @matrix : tensor<8x8xf32>
     batch.stage @gathers over @input {
       %W = dyn.get @W : tensor<4x8x8xf32>
       %b = dyn.get @b : tensor<4x8xf32>
@@ -48,10 +54,39 @@ module {
       batch.write %y, @out : tensor<8xf32>
     }
     // CHECK-LABEL: batch.stage @elsewhere
-    // CHECK-NEXT: batch.gather @row
+    // CHECK-NEXT: %[[R:.*]] = batch.gather @row
+    // CHECK-NEXT: %[[NUMBER:.*]] = batch.gather @matrix.index via @parent : i32
+    // CHECK-NEXT: %[[W:.*]] = dyn.get @W
+    // CHECK-NEXT: %[[M:.*]] = dyn.gather %[[W]][%[[NUMBER]]]
+    // CHECK-NEXT: dyn.reduce sum %[[M]]
     batch.stage @elsewhere over @other {
       %r = batch.gather @row via @parent : tensor<8xf32>
-      batch.write %r, @far : tensor<8xf32>
+      %m = batch.gather @matrix via @parent : tensor<8x8xf32>
+      %q = dyn.reduce sum %m axis 0 : tensor<8x8xf32> -> tensor<8xf32>
+      %s = arith.addf %r, %q : tensor<8xf32>
+      batch.write %s, @far : tensor<8xf32>
+    }
+  }
+
+  // In a loss it does not.
+  // CHECK-LABEL: kernel.program loss @l
+  // CHECK-NOT: @matrix.index
+  kernel.program loss @l ["x"] [tensor<8xf32>] -> f32 {
+    kernel.index_set inputs @input ["input", "kind"]
+    kernel.index_set elements @other in @input ["parent", "row"]
+    batch.relation @parent : @other -> @input by "parent"
+    kernel.buffer @matrix over @input : tensor<8x8xf32>
+    kernel.buffer @far over @other : tensor<8xf32>
+    batch.stage @gathers over @input {
+      %W = dyn.get @W : tensor<4x8x8xf32>
+      %kind = batch.read_index "kind" : i32
+      %m = dyn.gather %W[%kind] : tensor<4x8x8xf32>, i32 -> tensor<8x8xf32>
+      batch.write %m, @matrix : tensor<8x8xf32>
+    }
+    batch.stage @elsewhere over @other {
+      %m = batch.gather @matrix via @parent : tensor<8x8xf32>
+      %q = dyn.reduce sum %m axis 0 : tensor<8x8xf32> -> tensor<8xf32>
+      batch.write %q, @far : tensor<8xf32>
     }
   }
 }
