@@ -14,7 +14,7 @@ def BatchRematerialiseGathers : Pass<"batch-rematerialise-gathers", "::mlir::Mod
     `batch.read_index` or a buffer of the same index set, is not read by other stages over that index set: they gather the
     row themselves. A matrix for each row would be moved through memory otherwise, and products with it could not use packed
     weights. Stages over other index sets, as of a scan in a layer that data chooses, get the index of a matrix by their relation in
-    place of the matrix, but in losses, whose gradients go by numbers that the schedule knows.
+    place of the matrix.
   }];
   let statistics = [Statistic<"rematerialisedReads", "rematerialised-reads", "Reads of buffers that became what was written there">];
 }

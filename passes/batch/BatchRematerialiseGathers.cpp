@@ -33,8 +33,7 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
         if (made && (gather ? isMovable(gather) : isOfIndices(made, kMostSteps)))
           rematerialise(made, read);
       }
-      if (!program.getLoss()) // a gradient goes by numbers that the schedule knows
-        handIndicesOn(program, writes);
+      handIndicesOn(program, writes);
     });
   }
 

@@ -67,26 +67,4 @@ module {
       batch.write %s, @far : tensor<8xf32>
     }
   }
-
-  // In a loss it does not.
-  // CHECK-LABEL: kernel.program loss @l
-  // CHECK-NOT: @matrix.index
-  kernel.program loss @l ["x"] [tensor<8xf32>] -> f32 {
-    kernel.index_set inputs @input ["input", "kind"]
-    kernel.index_set elements @other in @input ["parent", "row"]
-    batch.relation @parent : @other -> @input by "parent"
-    kernel.buffer @matrix over @input : tensor<8x8xf32>
-    kernel.buffer @far over @other : tensor<8xf32>
-    batch.stage @gathers over @input {
-      %W = dyn.get @W : tensor<4x8x8xf32>
-      %kind = batch.read_index "kind" : i32
-      %m = dyn.gather %W[%kind] : tensor<4x8x8xf32>, i32 -> tensor<8x8xf32>
-      batch.write %m, @matrix : tensor<8x8xf32>
-    }
-    batch.stage @elsewhere over @other {
-      %m = batch.gather @matrix via @parent : tensor<8x8xf32>
-      %q = dyn.reduce sum %m axis 0 : tensor<8x8xf32> -> tensor<8xf32>
-      batch.write %q, @far : tensor<8xf32>
-    }
-  }
 }
