@@ -94,6 +94,17 @@ LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses
   return throughParams(stage, added, b);
 }
 
+/// The number of the row of a parameter, its first axis, that an operation gives; null where it gives none.
+static Value rowNumber(Operation *op, StageCopy &copy) {
+  if (op->getNumOperands() == 0 || !op->getOperand(0).getDefiningOp<dyn::GetOp>())
+    return {};
+  if (auto gather = dyn_cast<dyn::GatherOp>(op))
+    return gather.getIndex().getType().isInteger(32) ? copy.of(gather.getIndex()) : Value();
+  const int64_t row = constantRow(op);
+  return row < 0 ? Value()
+                 : arith::ConstantOp::create(copy.b, op->getLoc(), copy.b.getI32IntegerAttr(row)).getResult();
+}
+
 /// A stage, once a batch, that takes what was added up for values made of parameters on to the parameters.
 LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added, OpBuilder &b) {
   if (added.empty())
@@ -120,8 +131,7 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
                                   Value());
       continue;
     }
-    if (const int64_t row = constantRow(&op); row >= 0 && op.getOperand(0).getDefiningOp<dyn::GetOp>()) {
-      Value number = arith::ConstantOp::create(copy.b, op.getLoc(), copy.b.getI32IntegerAttr(row));
+    if (Value number = rowNumber(&op, copy)) {
       batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, sumOf(op.getOperand(0)).getValue(), number,
                                   Value());
       continue;
