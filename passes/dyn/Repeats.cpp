@@ -33,8 +33,8 @@ Common commonOf(Value list, const Varying &varying, const Varying &computed) {
     return Common::Elements;
   auto result = dyn_cast<OpResult>(list);
   Operation *op = list.getDefiningOp();
-  if (isa_and_nonnull<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp, dyn::ZipOp>(op))
-    return commonOf(op->getOperand(result.getResultNumber()), varying, computed);
+  if (Value from = chosenFrom(list))
+    return commonOf(from, varying, computed);
   if (auto map = dyn_cast_or_null<dyn::MapOp>(op)) {
     if (computed.has(map.getBody().front().getTerminator()->getOperand(result.getResultNumber())))
       return Common::Nothing;

@@ -37,8 +37,8 @@ bool Varying::elementsVary(Value list) const {
     return false;
   if (elements == Elements::AsTheirList)
     return true;
-  while (isa_and_nonnull<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp, dyn::ZipOp>(list.getDefiningOp()))
-    list = list.getDefiningOp()->getOperand(cast<OpResult>(list).getResultNumber());
+  while (Value from = chosenFrom(list))
+    list = from;
   if (dyn::isStructural(list) || !has(list))
     return false;
   auto map = list.getDefiningOp<dyn::MapOp>(); // which was visited
@@ -110,18 +110,22 @@ bool isWork(Operation *op) {
   });
 }
 
+Value chosenFrom(Value list) {
+  Operation *op = list.getDefiningOp();
+  return isa_and_nonnull<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp, dyn::ZipOp>(op)
+             ? op->getOperand(cast<OpResult>(list).getResultNumber())
+             : Value();
+}
+
 std::optional<Source> sourceOf(Value list, const Varying &varying) {
   Source source;
   while (varying.has(list)) {
-    auto result = dyn_cast<OpResult>(list);
-    if (!result)
+    Value from = chosenFrom(list);
+    if (!from)
       return std::nullopt;
-    Operation *op = result.getOwner();
-    if (isa<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp>(op))
-      source.path.push_back(op);
-    else if (!isa<dyn::ZipOp>(op))
-      return std::nullopt;
-    list = op->getOperand(result.getResultNumber());
+    if (!isa<dyn::ZipOp>(list.getDefiningOp()))
+      source.path.push_back(list.getDefiningOp());
+    list = from;
   }
   source.list = list;
   return source;

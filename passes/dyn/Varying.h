@@ -52,6 +52,9 @@ int64_t elementsIn(mlir::Type type);
 bool isWork(mlir::Operation *op);
 inline constexpr int64_t kWorth = 4;
 
+/// The list that a filter, a slice, a reversal or a zip takes the elements of a list from; null: it is none.
+mlir::Value chosenFrom(mlir::Value list);
+
 /// Operations that leave out elements of a list or turn it round, the last one first.
 using Path = llvm::SmallVector<mlir::Operation *, 2>;
 
