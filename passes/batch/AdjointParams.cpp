@@ -36,6 +36,15 @@ FlatSymbolRefAttr Adjoints::sumOf(Value value) {
   return sum;
 }
 
+/// The number of the row, on its first axis, of what an operation takes one from; null where it does not.
+static Value rowNumber(Operation *op, StageCopy &copy) {
+  if (auto gather = dyn_cast<dyn::GatherOp>(op))
+    return gather.getIndex().getType().isInteger(32) ? copy.of(gather.getIndex()) : Value();
+  const int64_t row = constantRow(op);
+  return row < 0 ? Value()
+                 : arith::ConstantOp::create(copy.b, op->getLoc(), copy.b.getI32IntegerAttr(row)).getResult();
+}
+
 /// What an operation of a row gives to the adjoints of operands that are the same at each row.
 LogicalResult Adjoints::accumulateOperands(StageCopy &copy, Operation *op, Value adjoint) {
   auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
@@ -47,11 +56,10 @@ LogicalResult Adjoints::accumulateOperands(StageCopy &copy, Operation *op, Value
   for (auto [n, operand] : llvm::enumerate(op->getOperands())) {
     if (!activity.isOfParams(operand))
       continue;
-    auto gather = dyn_cast<dyn::GatherOp>(op);
     auto product = dyn_cast<linalg::ContractOp>(op);
     auto isVector = [](Value value) { return dyn::extents(value.getType()).size() == 1; };
-    if (gather && gather.getIndex().getType().isInteger(32)) {
-      into(operand, adjoint, copy.of(gather.getIndex()));
+    if (Value number = rowNumber(op, copy)) {
+      into(operand, adjoint, number);
     } else if (product && n < 2 && isVector(adjoint) && isVector(product.getOperand(1 - n)) &&
                dyn::extents(operand.getType()).size() == 2) {
       SmallVector<AffineMap> maps = product.getIndexingMapsArray();
@@ -94,17 +102,6 @@ LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses
   return throughParams(stage, added, b);
 }
 
-/// The number of the row of a parameter, its first axis, that an operation gives; null where it gives none.
-static Value rowNumber(Operation *op, StageCopy &copy) {
-  if (op->getNumOperands() == 0 || !op->getOperand(0).getDefiningOp<dyn::GetOp>())
-    return {};
-  if (auto gather = dyn_cast<dyn::GatherOp>(op))
-    return gather.getIndex().getType().isInteger(32) ? copy.of(gather.getIndex()) : Value();
-  const int64_t row = constantRow(op);
-  return row < 0 ? Value()
-                 : arith::ConstantOp::create(copy.b, op->getLoc(), copy.b.getI32IntegerAttr(row)).getResult();
-}
-
 /// A stage, once a batch, that takes what was added up for values made of parameters on to the parameters.
 LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added, OpBuilder &b) {
   if (added.empty())
@@ -131,7 +128,8 @@ LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added,
                                   Value());
       continue;
     }
-    if (Value number = rowNumber(&op, copy)) {
+    const bool isOfParam = op.getNumOperands() > 0 && op.getOperand(0).getDefiningOp<dyn::GetOp>();
+    if (Value number = isOfParam ? rowNumber(&op, copy) : Value()) {
       batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, sumOf(op.getOperand(0)).getValue(), number,
                                   Value());
       continue;

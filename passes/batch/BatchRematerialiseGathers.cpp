@@ -2,7 +2,7 @@
 //
 // batch-rematerialise-gathers: a row of a parameter is gathered again where it is used, not kept in a buffer
 // from one stage to another. A product with one of several matrices then knows that it is one, and reads the
-// packed weights.
+// packed weights. Where it is read by a relation, the number of a matrix is handed on in its place.
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -46,8 +46,7 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
     for (batch::GatherOp gather : gathers) {
       batch::WriteOp write = writes.lookup(gather.getArray());
       auto made = write ? write.getValue().getDefiningOp<dyn::GatherOp>() : dyn::GatherOp();
-      const bool isMatrix = made && !made.getChecked() && made.getTensor().getDefiningOp<dyn::GetOp>() &&
-                            made.getIndex().getType().isInteger(32) &&
+      const bool isMatrix = isRowOfParam(made) && made.getIndex().getType().isInteger(32) &&
                             dyn::extents(made.getType()).size() >= 2;
       if (!isMatrix)
         continue;
@@ -82,9 +81,13 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
     return FlatSymbolRefAttr::get(buffer);
   }
 
+  static bool isRowOfParam(dyn::GatherOp gather) {
+    return gather && !gather.getChecked() && gather.getTensor().getDefiningOp<dyn::GetOp>();
+  }
+
   /// A row of a parameter by a number that every stage over the index set can read, without a check of it.
   static bool isMovable(dyn::GatherOp gather) {
-    return !gather.getChecked() && gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+    return isRowOfParam(gather) &&
            isa_and_nonnull<batch::ReadIndexOp, batch::ReadOp>(gather.getIndex().getDefiningOp());
   }
 
