@@ -96,10 +96,11 @@ Exit ModelUnit::checkWithDims() {
   Exit exit = check();
   if (exit)
     return exit;
-  frontend::DiagnosticEngine diagnostics(front_->sources), lacking(front_->sources);
-  if (frontend::bindDims(*front_->checked, options_.dims, diagnostics, /*mayLack=*/true))
-    if (auto dims = frontend::bindDims(*front_->checked, options_.dims, lacking))
-      frontend::checkSizes(*front_->program, *front_->checked, *dims, context_, diagnostics);
+  frontend::DiagnosticEngine diagnostics(front_->sources);
+  auto dims = frontend::bindDims(*front_->checked, options_.dims, diagnostics, /*mayLack=*/true);
+  auto hasValue = [&](const frontend::Binding *dim) { return dim->shape.evaluate(*dims).has_value(); };
+  if (dims && llvm::all_of(front_->checked->dims, hasValue))
+    frontend::checkSizes(*front_->program, *front_->checked, *dims, context_, diagnostics);
   diagnostics.print(std::cerr);
   return diagnostics.hasErrors() ? kUserError : kFine;
 }
