@@ -10,9 +10,6 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-using Count = MemoryPlan::Count;
-using Kind = MemoryPlan::Kind;
-
 DeviceRegions::DeviceRegions(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              NameScope &locals)
     : model_(model), program_(program), arrays_(arrays), locals_(locals) {

@@ -41,6 +41,8 @@ public:
   int64_t scratch() const { return scratch_; }
 
 private:
+  using Count = MemoryPlan::Count;
+  using Kind = MemoryPlan::Kind;
   void findScratch();
   void addInputs(std::vector<DeviceRegion> &regions);
   void addDecided(std::vector<DeviceRegion> &regions);
