@@ -97,8 +97,8 @@ void Binders::mapCalls(dyn::MapOp op, ArrayRef<ListInfo> sources) {
     if (!kept[k])
       continue;
     rows->used = true;
-    auto add = [&](const char *name) {
-      rows->addArray(name + (k ? std::to_string(k + 1) : ""));
+    auto add = [&, number = k](const char *name) {
+      rows->addArray(name + (number ? std::to_string(number + 1) : ""));
       return rows->arrays.back();
     };
     if (isList(op.getResult(k))) {
