@@ -106,19 +106,19 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   KernelShape shape;
   shape.name = func.getStageName().str();
   shape.threads = cuda::kThreads;
-  shape.largeM = func.getLargeM().value_or(0);
+  shape.largeM = func.getLargeM() ? kernel::kLargeMRows : 0;
   shape.largeMTiles = kernel::largeMTiles(func);
   shape.tiles = func.getTiles().value_or(1);
   shape.sums = func.getSums();
-  shape.slices = func.getSlices().value_or(1);
-  if (func.getSummedAttr())
-    for (auto array : func.getSummedAttr().getAsRange<FlatSymbolRefAttr>())
+  shape.slices = func.getSliceCount();
+  if (kernel::SlicesAttr slices = func.getSlicesAttr())
+    for (FlatSymbolRefAttr array : slices.getArrays())
       shape.summed +=
           llvm::product_of(dyn::extents(names.lookup<kernel::BufferOp>(array.getValue()).getType()));
-  shape.bytesRead =
-      func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);
-  shape.bytesWritten =
-      func.getRealsWritten().value_or(0) * int64_t(sizeof(float)) + func.getBytesWritten().value_or(0);
+  if (kernel::WorkAttr work = func.getWorkAttr()) {
+    shape.bytesRead = work.getRealsRead() * sizeof(float) + work.getBytesRead();
+    shape.bytesWritten = work.getRealsWritten() * sizeof(float) + work.getBytesWritten();
+  }
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
   shape.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.largeM > 0);
   shape.residentBlocks = kernel::residentBlocks(func, sizeof(float));

@@ -60,6 +60,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal
+  pm.addPass(createKernelPlanSlots());
   if (options.target == Target::Cuda) {
     if (options.blas != Blas::Never)
       pm.addPass(createKernelBlas({options.tf32}));
@@ -69,6 +70,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createKernelForwardRows());
     pm.addPass(createKernelMapLanes());
     pm.addPass(createKernelMapThreads({options.realBytes}));
+    pm.addPass(createKernelPadRows());
     pm.addPass(createKernelPersist());
     pm.addPass(createKernelSyncElements({options.realBytes}));
     pm.addPass(createKernelGraph());

@@ -9,17 +9,17 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-std::string elementsOf(const Program &program, kernel::BufferOp buffer, int64_t stride) {
+std::string elementsOf(const ModelNames &model, const Program &program, kernel::BufferOp buffer) {
   std::string count = program.rows(program.find<kernel::IndexSetOp>(buffer.getIndexSet()));
   if (buffer.getLive())
     count = program.window(buffer.getIndexSet(), *buffer.getLive()).name + ".rows()";
   const std::string rows = "size_t(" + count + ")";
+  const int64_t stride = model.array(program, buffer.getSymName()).stride;
   return stride == 1 ? rows : rows + " * " + std::to_string(stride);
 }
 
 /// They take what the longest needs.
 SharedMemory sharedMemory(const ModelNames &model, const Program &program, const Storage &storage,
-                          llvm::function_ref<int64_t(kernel::BufferOp)> strideOf,
                           llvm::function_ref<std::string(kernel::BufferOp)> member) {
   const std::string first =
       model.array(program, kernel::BufferOp(storage.buffers.front()).getSymName()).pointee;
@@ -31,7 +31,7 @@ SharedMemory sharedMemory(const ModelNames &model, const Program &program, const
   for (kernel::BufferOp buffer : storage.buffers) {
     const Array array = model.array(program, buffer.getSymName());
     const std::string size =
-        elementsOf(program, buffer, strideOf(buffer)) + (oneType ? "" : " * sizeof(" + array.pointee + ")");
+        elementsOf(model, program, buffer) + (oneType ? "" : " * sizeof(" + array.pointee + ")");
     if (!is_contained(sizes, size))
       sizes.push_back(size);
     shared.members.push_back(

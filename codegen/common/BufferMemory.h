@@ -10,8 +10,8 @@
 
 namespace dbc::codegen {
 
-/// How many elements a buffer has: its rows, `stride` elements each.
-std::string elementsOf(const Program &program, kernel::BufferOp buffer, int64_t stride);
+/// How many elements a buffer has: its rows, with what lies between them.
+std::string elementsOf(const ModelNames &model, const Program &program, kernel::BufferOp buffer);
 
 /// Memory that buffers share: what its pointer is called, its C++ type, elements, and the lines that set the
 /// members to it. Of one buffer only the type and the elements matter.
@@ -19,9 +19,8 @@ struct SharedMemory {
   std::string name, type, size;
   std::vector<std::string> members;
 };
-/// `strideOf` says how many elements from row to row a buffer has, `member` what it is called.
+/// `member` says what a buffer is called.
 SharedMemory sharedMemory(const ModelNames &model, const Program &program, const Storage &storage,
-                          llvm::function_ref<int64_t(kernel::BufferOp)> strideOf,
                           llvm::function_ref<std::string(kernel::BufferOp)> member);
 
 } // namespace dbc::codegen

@@ -177,9 +177,10 @@ void FunctionEmitter::emitRowPointers(Operation *before) {
       type = pointee(local.getElement(), false);
       array = base;
     } else {
-      size = strideOf(pointer->array);
+      const Array of = model_.array(program_, pointer->array);
+      size = of.stride;
       base = arrayName(pointer->array);
-      type = model_.array(program_, pointer->array).pointee;
+      type = of.pointee;
       array = kernel::unqualifiedName(pointer->array).str();
     }
     bool isName = llvm::all_of(row, [](char c) { return isAlnum(c) || c == '_'; }) && !isDigit(row[0]);

@@ -48,8 +48,6 @@ protected:
   virtual std::string writing(llvm::StringRef, const std::string &element, const std::string &value) {
     return element + " = " + value + ";";
   }
-  /// Elements from row to row.
-  virtual int64_t strideOf(llvm::StringRef symbol) { return model_.array(program_, symbol).rowSize(); }
   /// Declares it; "": it is a parameter.
   virtual std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) = 0;
   virtual Expr orderedRow(kernel::OrderOp op) = 0;

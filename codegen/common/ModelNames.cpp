@@ -62,12 +62,17 @@ std::string ModelNames::variant() const {
   return "dims_" + utohexstr(xxh3_64bits(text), /*LowerCase=*/true).substr(0, 8);
 }
 
-int64_t ModelNames::bytesRead(kernel::FuncOp stage) const {
-  return stage.getRealsRead().value_or(0) * bytes("real") + stage.getBytesRead().value_or(0);
+Work ModelNames::work(kernel::FuncOp stage) const {
+  kernel::WorkAttr work = stage.getWorkAttr();
+  return work ? Work{work.getRealsRead() * bytes("real") + work.getBytesRead(),
+                     work.getRealsWritten() * bytes("real") + work.getBytesWritten(), work.getGathers(),
+                     work.getOperations()}
+              : Work();
 }
 
-int64_t ModelNames::bytesWritten(kernel::FuncOp stage) const {
-  return stage.getRealsWritten().value_or(0) * bytes("real") + stage.getBytesWritten().value_or(0);
+std::string Work::text() const {
+  return commas({std::to_string(bytesRead), std::to_string(bytesWritten), std::to_string(gathers),
+                 std::to_string(operations)});
 }
 
 InputGradient::InputGradient(const ModelNames &model, const Program &program, kernel::InputGradientOp op) {
@@ -311,7 +316,7 @@ void ModelNames::addMembers(Program &p) {
         p.find<kernel::FuncOp>(launch.getFunc()).walk([&](kernel::WindowOp op) {
           auto indexSet = p.find<kernel::IndexSetOp>(op.getIndexSet());
           int64_t live = op.getLive();
-          if (p.groupOf(indexSet).getSymName() != loop.getGroup() ||
+          if (p.groupOf(indexSet).getSymName() != loop.getCarrier() ||
               llvm::any_of(p.windows, [&](const Program::Window &w) {
                 return w.indexSet == indexSet && w.live == live && w.loop == loop;
               }))
@@ -397,30 +402,12 @@ void ModelNames::findUses(Program &p) {
   };
   kernel::walkAccesses(p.op,
                        [&](Operation *, const kernel::Access &access) { use(access.array.getValue()); });
-  p.op.walk([&](Operation *op) {
-    if (isa<kernel::CollectNodesOp>(op))
-      p.collectsNodes = true;
-    else if (auto called = dyn_cast<kernel::CalledOp>(op))
-      p.asked.insert(p.find<kernel::GroupOp>(called.getGroup()));
-  });
-  for (kernel::WeightsOp op : p.weights)
-    if (packedNumber(op) < 0) {
-      int next = packed.empty() ? 0 : packed.back().number + packed.back().op.getTables().value_or(1);
+  p.op.walk([&](kernel::CollectNodesOp) { p.collectsNodes = true; });
+  for (kernel::WeightsOp op : p.weights) {
+    int next = packed.empty() ? 0 : packed.back().number + packed.back().op.getTables().value_or(1);
+    if (packedNumbers_.try_emplace(op.getPacked(), next).second)
       packed.push_back({op, next});
-    }
-}
-
-int ModelNames::packedNumber(kernel::WeightsOp op) const {
-  for (const PackedMatrix &matrix : packed) {
-    kernel::WeightsOp other = matrix.op;
-    if (other.getSubmatrices() == op.getSubmatrices() && other.getPositions() == op.getPositions() &&
-        other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
-        other.getInit() == op.getInit() && other.getGates() == op.getGates() &&
-        other.getWidth() == op.getWidth() && other.getContract() == op.getContract() &&
-        other.getTurned() == op.getTurned())
-      return matrix.number;
   }
-  return -1;
 }
 
 std::string ModelNames::tableOf(kernel::GroupOp group, unsigned cell) const {
@@ -440,6 +427,7 @@ Array ModelNames::array(const Program &p, StringRef symbol) const {
     describe(Array::Buffer, buffer.getType(), false);
     a.member = p.nameOf(buffer);
     a.storage = p.storageOf.lookup(buffer);
+    a.stride = buffer.getStride().value_or(0);
   } else if (auto field = p.find<kernel::FieldOp>(symbol)) {
     describe(Array::Field, field.getType(), true);
     a.member = p.nameOf(field);
@@ -458,6 +446,8 @@ Array ModelNames::array(const Program &p, StringRef symbol) const {
       a.extents.erase(a.extents.begin()); // the first axis is the row
     a.member = p.params.find(symbol)->second;
   }
+  if (a.stride == 0)
+    a.stride = a.rowSize();
   return a;
 }
 

@@ -64,6 +64,7 @@ struct Array {
   std::string pointee;          ///< C++ type of a number
   mlir::Type element;           ///< f32, i32 or i1
   std::vector<int64_t> extents; ///< of a row
+  int64_t stride = 0;           ///< elements from row to row
   int storage = -1;             ///< Buffer: those of one storage share memory
   bool scalarParam = false;     ///< Param of rank 0: it has no row index
   int64_t rowSize() const;
@@ -118,9 +119,8 @@ struct Program {
   llvm::StringMap<std::string> givenBy; ///< field or argument -> member
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
-  bool collectsNodes = false;              ///< has kernel.collect_nodes
-  bool drops = false;                      ///< has kernel.dropout
-  llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
+  bool collectsNodes = false; ///< has kernel.collect_nodes
+  bool drops = false;         ///< has kernel.dropout
   /// Members that say where rows lie in buffers that keep those of the last levels. Loops that run side by
   /// side are at different levels, so each has its own.
   struct Window {
@@ -143,15 +143,6 @@ struct Program {
   int stageNumber(kernel::FuncOp func) const;
   /// Number of an array of an index set, or -1.
   int indexArray(kernel::IndexSetOp indexSet, llvm::StringRef name) const;
-  /// The range low .. low + width - 1 of a cell's only secondary key, if it is the same for every node, and
-  /// so narrow that each node may have a slot for each value.
-  struct KeyRange {
-    int64_t low, width;
-  };
-  std::optional<KeyRange> fixedRange(kernel::GroupOp group, unsigned cell) const;
-  /// Whether nodes that are alike may share instances of a group's cells: dbc::Group can do that where a
-  /// node's slots are as many for each.
-  bool canShare(kernel::GroupOp group) const;
   /// The group whose levels order an index set's rows: its own, or that of the index set it lies in.
   kernel::GroupOp groupOf(kernel::IndexSetOp indexSet) const;
   /// The cell that a `calls` or `slot` function is of: its group and number in it.
@@ -167,6 +158,8 @@ struct Program {
   /// What makes an index set of kind `distinct`, or fills an index array, in the course of a run; null: none.
   kernel::DistinctOp distinctInRun(kernel::IndexSetOp indexSet) const;
   kernel::DistinctOp filledInRun(kernel::IndexSetOp indexSet, llvm::StringRef array) const;
+  /// C++ for the number of levels or steps that a loop goes over.
+  std::string countOf(kernel::TimeStepLoopInterface loop) const;
   /// C++ for the TimeSteps of an index set.
   std::string timeSteps(kernel::IndexSetOp indexSet) const;
   /// What says of which parameter a buffer holds the gradient; null: of none.
@@ -193,6 +186,14 @@ struct InputGradient {
   bool isList;
   std::vector<int64_t> shape; ///< of a value, or of an element of the list
   int64_t width;              ///< numbers of it
+};
+
+/// What a stage does for a row.
+struct Work {
+  int64_t bytesRead = 0, bytesWritten = 0;
+  int64_t gathers = 0;      ///< rows that it finds through index arrays
+  int64_t operations = 0;   ///< of products
+  std::string text() const; ///< these, as dbc::StageCost begins
 };
 
 /// A packed matrix of the Model; programs that multiply with the same parameters share it.
@@ -234,13 +235,11 @@ public:
     assert(found != checks_.end() && "a check of a stage");
     return found->second;
   }
-  /// What a row of a stage moves.
-  int64_t bytesRead(kernel::FuncOp stage) const;
-  int64_t bytesWritten(kernel::FuncOp stage) const;
+  Work work(kernel::FuncOp stage) const;
   llvm::StringRef real() const { return f64() ? "double" : "float"; }
   const Data &data(llvm::StringRef source) const;
   const Param *param(llvm::StringRef path) const;
-  int packedNumber(kernel::WeightsOp op) const;
+  int packedNumber(kernel::WeightsOp op) const { return packedNumbers_.at(op.getPacked()); }
   /// C++ for the table that a cell's first key numbers: its data type, or the inputs.
   std::string tableOf(kernel::GroupOp group, unsigned cell) const;
   /// The array that a symbol names in a program: a buffer, field, argument or parameter.
@@ -255,6 +254,7 @@ private:
   void findUses(Program &program);
   void numberChecks();
   int modelStorages_ = 0;
+  llvm::DenseMap<mlir::Attribute, int> packedNumbers_; ///< of what is packed
   llvm::DenseMap<mlir::Operation *, int> checks_;
 };
 

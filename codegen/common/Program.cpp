@@ -2,7 +2,6 @@
 //
 // What is asked of a program's symbols.
 #include "codegen/common/ModelNames.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -77,37 +76,9 @@ std::pair<kernel::GroupOp, unsigned> Program::cellOf(kernel::FuncOp func) const 
   llvm_unreachable("each such function is of a cell");
 }
 
-std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsigned cell) const {
-  constexpr int64_t kWidest = 16;
-  if (group.getSecondaryKeys(cell).size() != 1)
-    return std::nullopt;
-  for (kernel::FuncOp func : funcs) {
-    if (func.getKind() != kernel::FuncKind::Slot || cellOf(func) != std::pair(group, cell))
-      continue;
-    auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
-    if (key.getData())
-      return std::nullopt;
-    Operation *yield = key.getRange().front().getTerminator();
-    APInt low, high;
-    if (!matchPattern(yield->getOperand(0), m_ConstantInt(&low)) ||
-        !matchPattern(yield->getOperand(1), m_ConstantInt(&high)))
-      return std::nullopt;
-    int64_t width = high.getSExtValue() - low.getSExtValue();
-    if (width < 1 || width > kWidest)
-      return std::nullopt;
-    return KeyRange{low.getSExtValue(), width};
-  }
-  return std::nullopt;
-}
-
-bool Program::canShare(kernel::GroupOp group) const {
-  // A node that another stands for would get no gradient of its own.
-  if (!group.getOfFields() || asked.contains(group) || !inputGradients.empty())
-    return false;
-  for (unsigned cell = 0; cell < group.getCells().size(); ++cell)
-    if (!group.getSecondaryKeys(cell).empty() && !fixedRange(group, cell))
-      return false;
-  return true;
+std::string Program::countOf(kernel::TimeStepLoopInterface loop) const {
+  return nameOf(symbols.lookup(loop.getCarrier())) +
+         (isa<kernel::LevelsOp>(loop) ? ".levels()" : ".time_steps.count");
 }
 
 std::string Program::timeSteps(kernel::IndexSetOp indexSet) const {

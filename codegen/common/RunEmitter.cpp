@@ -2,6 +2,7 @@
 
 #include "codegen/common/RunEmitter.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <tuple>
 
 using namespace llvm;
 using namespace mlir;
@@ -12,14 +13,11 @@ std::string RunEmitter::member(kernel::BufferOp buffer) {
   return model_.array(program_, buffer.getSymName()).member;
 }
 
-std::string RunEmitter::sizeOf(kernel::BufferOp buffer) {
-  return elementsOf(program_, buffer, strideOf(buffer));
-}
+std::string RunEmitter::sizeOf(kernel::BufferOp buffer) { return elementsOf(model_, program_, buffer); }
 
 SharedMemory RunEmitter::sharedMemory(const Storage &storage) {
-  return codegen::sharedMemory(
-      model_, program_, storage, [&](kernel::BufferOp buffer) { return strideOf(buffer); },
-      [&](kernel::BufferOp buffer) { return member(buffer); });
+  return codegen::sharedMemory(model_, program_, storage,
+                               [&](kernel::BufferOp buffer) { return member(buffer); });
 }
 
 /// The time steps of an index set that the open loops stand at, first and behind the last; empty strings
@@ -91,8 +89,7 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
                        mask(op, timeSteps, timeStep);
                      });
       })
-      .Case<kernel::LevelsOp>([&](kernel::LevelsOp op) { levels(op, outerTimeStep); })
-      .Case<kernel::StepsOp>([&](kernel::StepsOp op) { steps(op, outerTimeStep); });
+      .Case<kernel::TimeStepLoopInterface>([&](auto op) { loop(op, outerTimeStep); });
 }
 
 void RunEmitter::launch(kernel::LaunchOp launch, const std::string &outerTimeStep) {
@@ -131,48 +128,31 @@ void RunEmitter::launch(kernel::LaunchOp launch, const std::string &outerTimeSte
   out_.line("launch(" + commas(arguments) + ");");
 }
 
-void RunEmitter::levels(kernel::LevelsOp levels, const std::string &outerTimeStep) {
-  std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
-  std::string timeStep = outerTimeStep.empty() ? "level" : "inner_" + outerTimeStep;
-  out_.blank();
-  std::string end = launchedPrefix(*levels, group + ".levels()");
-  if (levels.getReverse())
-    rest(*levels, group + ".levels()");
-  out_.open(loopOver(timeStep, "0", end, levels.getReverse()));
-  for (const Program::Window &window : program_.windows)
-    if (window.loop == levels)
-      out_.line(window.name + ".move(" + timeStep + ");");
-  timeSteps_[levels.getGroup()] = timeStep;
-  block(levels.getBody().front(), timeStep);
-  timeSteps_.erase(levels.getGroup());
-  out_.close();
-  if (!levels.getReverse())
-    rest(*levels, group + ".levels()");
-}
-
-void RunEmitter::steps(kernel::StepsOp steps, const std::string &outerTimeStep) {
-  auto indexSet = program_.find<kernel::IndexSetOp>(steps.getIndexSet());
-  std::string timeStep =
-      !outerTimeStep.empty() && steps->getParentOfType<kernel::StepsOp>() ? "inner_" + outerTimeStep : "step";
-  // Outside every other loop all steps run, also where the same scan's other states run level by
-  // level.
-  auto [begin, end] = openTimeSteps(indexSet);
-  if (begin.empty()) {
-    begin = "0";
-    end = program_.nameOf(indexSet) + ".time_steps.count";
-  }
-  if (outerTimeStep.empty())
+void RunEmitter::loop(kernel::TimeStepLoopInterface loop, const std::string &outerTimeStep) {
+  const bool ofScan = isa<kernel::StepsOp>(loop);
+  std::string timeStep = ofScan ? "step" : "level", begin = "0", end = program_.countOf(loop);
+  // Outside every other loop all steps run, also where the same scan's other states run level by level.
+  if (ofScan)
+    if (TimeSteps open = openTimeSteps(program_.find<kernel::IndexSetOp>(loop.getCarrier()));
+        !open.first.empty())
+      std::tie(begin, end) = open;
+  if (!outerTimeStep.empty() && (!ofScan || loop->getParentOfType<kernel::StepsOp>()))
+    timeStep = "inner_" + outerTimeStep;
+  if (!ofScan || outerTimeStep.empty())
     out_.blank();
-  const std::string prefix = launchedPrefix(*steps, end);
-  if (steps.getReverse())
-    rest(*steps, end);
-  out_.open(loopOver(timeStep, begin, prefix, steps.getReverse()));
-  timeSteps_[steps.getIndexSet()] = timeStep;
-  block(steps.getBody().front(), timeStep);
-  timeSteps_.erase(steps.getIndexSet());
+  const std::string prefix = launchedPrefix(*loop, end);
+  if (loop.getReverse())
+    rest(*loop, end);
+  out_.open(loopOver(timeStep, begin, prefix, loop.getReverse()));
+  for (const Program::Window &window : program_.windows)
+    if (kernel::LevelsOp(window.loop) == loop)
+      out_.line(window.name + ".move(" + timeStep + ");");
+  timeSteps_[loop.getCarrier()] = timeStep;
+  block(loop->getRegion(0).front(), timeStep);
+  timeSteps_.erase(loop.getCarrier());
   out_.close();
-  if (!steps.getReverse())
-    rest(*steps, end);
+  if (!loop.getReverse())
+    rest(*loop, end);
 }
 
 void RunEmitter::countElements() {
@@ -259,8 +239,8 @@ void RunEmitter::give(kernel::OutputOp output, const std::string &values) {
               component = std::to_string(output.getComponent());
   auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
   std::string size = std::to_string(array.rowSize());
-  if (strideOf(buffer) != array.rowSize())
-    size += ", " + std::to_string(strideOf(buffer));
+  if (array.stride != array.rowSize())
+    size += ", " + std::to_string(array.stride);
   if (output.getActive()) {
     out_.line("dbc::give_active_rows<" + type + ">(" +
               commas({"run.out", component, program_.nameOf(indexSet), program_.nameOf(inputs) + "[0]",

@@ -29,12 +29,7 @@ protected:
   }
   void one(mlir::Operation &op, const std::string &outerTimeStep);
   void launch(kernel::LaunchOp launch, const std::string &outerTimeStep);
-  void levels(kernel::LevelsOp levels, const std::string &outerTimeStep);
-  void steps(kernel::StepsOp steps, const std::string &outerTimeStep);
-  /// Elements from row to row of a buffer.
-  virtual int64_t strideOf(kernel::BufferOp buffer) {
-    return model_.array(program_, buffer.getSymName()).rowSize();
-  }
+  void loop(kernel::TimeStepLoopInterface loop, const std::string &outerTimeStep);
   /// A number of elements: rows of the buffer times elements of a row.
   std::string sizeOf(kernel::BufferOp buffer);
   /// Adds the elements of lists that stages have read to the profile.

@@ -117,22 +117,19 @@ void ComputeEmitter::mask(kernel::MaskOp op, const std::string &timeSteps, const
 
 /// Launches and operations of an outermost loop, as `dbc::LoopWork`.
 std::string ComputeEmitter::work(Operation &loop) {
-  std::string timeSteps, operations;
-  if (auto levels = dyn_cast<kernel::LevelsOp>(loop))
-    timeSteps = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup())) + ".levels()";
-  else
-    timeSteps =
-        program_.nameOf(program_.find<kernel::IndexSetOp>(cast<kernel::StepsOp>(loop).getIndexSet())) +
-        ".time_steps.count";
+  std::string operations;
   loop.walk([&](kernel::LaunchOp launch) {
     auto func = program_.find<kernel::FuncOp>(launch.getFunc());
-    if (program_.stageNumber(func) < 0 || func.getOperations().value_or(0) == 0)
+    if (program_.stageNumber(func) < 0 || model_.work(func).operations == 0)
       return; // ran when the model was made, or has no products
     operations += (operations.empty() ? "" : " + ") + std::string("stages[") +
                   std::to_string(program_.stageNumber(func)) + "].cost.operations * " +
                   program_.rows(program_.find<kernel::IndexSetOp>(*func.getIndexSet()));
   });
-  return "{" + commas({timeSteps, operations.empty() ? "0" : operations}) + "}";
+  return "{" +
+         commas({program_.countOf(cast<kernel::TimeStepLoopInterface>(loop)),
+                 operations.empty() ? "0" : operations}) +
+         "}";
 }
 
 void ComputeEmitter::concurrent(Block &loops) {

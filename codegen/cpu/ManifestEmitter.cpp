@@ -128,12 +128,9 @@ static void order(json::OStream &j, Block &block) {
       } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
         auto func = SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(launch, launch.getFuncAttr());
         j.attribute("stage", func.getStageName());
-      } else if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {
-        j.attribute("levels", levels.getGroup());
-        j.attributeArray("do", [&] { order(j, levels.getBody().front()); });
-      } else if (auto steps = dyn_cast<kernel::StepsOp>(op)) {
-        j.attribute("steps", steps.getIndexSet());
-        j.attributeArray("do", [&] { order(j, steps.getBody().front()); });
+      } else if (auto loop = dyn_cast<kernel::TimeStepLoopInterface>(op)) {
+        j.attribute(isa<kernel::LevelsOp>(op) ? "levels" : "steps", loop.getCarrier());
+        j.attributeArray("do", [&] { order(j, loop->getRegion(0).front()); });
       }
     });
   }
@@ -149,12 +146,11 @@ static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func
         for (Attribute line : func.getDocAttr())
           j.value(cast<StringAttr>(line).getValue());
     });
-    j.attribute("bytes_read", model.bytesRead(func));
-    j.attribute("bytes_written", model.bytesWritten(func));
-    if (auto gathers = func.getGathers())
-      j.attribute("gathers", int64_t(*gathers));
-    if (auto operations = func.getOperations())
-      j.attribute("operations", int64_t(*operations));
+    const Work work = model.work(func);
+    j.attribute("bytes_read", work.bytesRead);
+    j.attribute("bytes_written", work.bytesWritten);
+    j.attribute("gathers", work.gathers);
+    j.attribute("operations", work.operations);
   });
 }
 

@@ -82,8 +82,10 @@ void PlanEmitter::groups() {
         std::string array = program_.nameOf(group) + "_keys_" + std::to_string(number);
         out_.line("const char *const " + array + "[] = {" + commas(keys) + "};");
         info.insert(info.end(), {"1", array, std::to_string(keys.size())});
-        if (auto range = program_.fixedRange(group, number))
-          info.insert(info.end(), {std::to_string(range->low), std::to_string(range->width)});
+        if (kernel::KeyOp fixed = group.getFixedKey(number)) {
+          kernel::KeyRange range = *fixed.getConstantRange();
+          info.insert(info.end(), {std::to_string(range.low), std::to_string(range.width)});
+        }
       }
       static constexpr const char *defaults[] = {"nullptr", "0", "0", "0", "0"}; // keys ... caller_size
       auto fill = [&](size_t members) {
@@ -218,9 +220,10 @@ void PlanEmitter::needFunctions() {
       auto func = program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(group.getCalls()[cell]).getValue());
       std::string number = std::to_string(cell);
       std::vector<std::string> keys;
-      if (auto range = program_.fixedRange(group, cell)) { // numbers that the compiler knows divide fast
-        std::string width = std::to_string(range->width), low = std::to_string(range->low);
-        std::string key = (range->low == 0 ? "" : low + " + ") + "inner % " + width;
+      if (kernel::KeyOp fixed = group.getFixedKey(cell)) { // numbers that the compiler knows divide fast
+        kernel::KeyRange range = *fixed.getConstantRange();
+        std::string width = std::to_string(range.width), low = std::to_string(range.low);
+        std::string key = (range.low == 0 ? "" : low + " + ") + "inner % " + width;
         return program_.nameOf(func) + "(" + commas({"inner / " + width, key}) + ");";
       }
       for (size_t key = 0; key < group.getSecondaryKeys(cell).size(); ++key)
@@ -321,11 +324,7 @@ LogicalResult PlanEmitter::functions() {
 
 std::string PlanEmitter::cost(kernel::FuncOp stage) {
   const std::string grain = stage.getSums() ? "dbc::kOneSum" : std::to_string(stage.getGrain().value_or(1));
-  return "{" +
-         commas({std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
-                 std::to_string(stage.getGathers().value_or(0)),
-                 std::to_string(stage.getOperations().value_or(0)), grain}) +
-         "}";
+  return "{" + commas({model_.work(stage).text(), grain}) + "}";
 }
 
 LogicalResult PlanEmitter::stages() {

@@ -80,7 +80,7 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
   out.blank();
   for (kernel::GroupOp group : program.groups)
     out.line(program.nameOf(group) + ".begin(run.batch, run.range, run.errors" +
-             (program.canShare(group) ? ", run.shared);" : ");"));
+             (group.getShared() ? ", run.shared);" : ");"));
   for (kernel::IndexSetOp indexSet : program.indexSets) {
     std::string name = program.nameOf(indexSet);
     if (indexSet.getKind() == kernel::IndexSetKind::Model ||

@@ -217,7 +217,7 @@ static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &
     out.line("model.entries.back().entry = " + std::to_string(program->number) + ";");
     out.line("model.entries.back().reads = {" + commas(reads) + "};");
     out.line("model.entries.back().reads_args = {" + commas(arguments) + "};");
-    bool shares = llvm::any_of(program->groups, [&](kernel::GroupOp g) { return program->canShare(g); });
+    bool shares = llvm::any_of(program->groups, [](kernel::GroupOp group) { return group.getShared(); });
     out.line(std::string("model.entries.back().shares = ") + (shares ? "true;" : "false;"));
     if (shares)
       out.line("model.entries.back().shared_reads = {" + commas(shared) + "};");

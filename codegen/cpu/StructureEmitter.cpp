@@ -128,12 +128,14 @@ void CpuFunctionEmitter::emitKey(kernel::KeyOp op) {
   std::string group = program_.nameOf(program_.find<kernel::GroupOp>(op.getGroup()));
   std::string key = std::to_string(op.getCell()) + ", " + std::to_string(op.getKey()),
               outer = use(op.getOuter()).text;
-  if (auto range = program_.fixedRange(program_.find<kernel::GroupOp>(op.getGroup()), op.getCell()))
+  if (op.getFixed()) {
+    kernel::KeyRange range = *op.getConstantRange();
     return bindSlot(op.getResult(),
                     group + ".find_fixed(" +
                         commas({std::to_string(op.getCell()), outer, use(op.getValue()).text,
-                                std::to_string(range->low), std::to_string(range->width), at_}) +
+                                std::to_string(range.low), std::to_string(range.width), at_}) +
                         ")");
+  }
   body("if (!" + group + ".has(" + commas({key, outer}) + "))", [&] {
     std::string low, high;
     auto open = [&] {

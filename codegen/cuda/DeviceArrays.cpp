@@ -201,14 +201,4 @@ StageBlocks stageBlocks(kernel::FuncOp stage) {
   return found;
 }
 
-int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef symbol) {
-  int64_t size = model.array(program, symbol).rowSize();
-  auto buffer = program.find<kernel::BufferOp>(symbol);
-  if (!buffer || size < 16 || program.gradientIn(symbol) || program.inputGradientIn(symbol) >= 0 ||
-      !scalarOf(buffer.getType()).isF32() ||
-      program.find<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() == kernel::IndexSetKind::Model)
-    return size;
-  return (size + 3) / 4 * 4;
-}
-
 } // namespace dbc::codegen

@@ -82,9 +82,6 @@ inline std::string launchOf(const std::string &kernel) { return "launch_" + kern
 inline std::string recordOf(const std::string &stage) { return "record_" + stage; }
 /// A field or argument as kernels have it.
 inline std::string columnType(const Array &array) { return "dbc::cuda::Column<" + array.pointee + ">"; }
-/// Elements from row to row of an array in a device's memory. Rows of buffers that are long enough for
-/// products begin at multiples of 16 bytes.
-int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);
 /// How the rows of a stage are mapped to blocks of threads.
 struct StageBlocks {
   int64_t rows = 1, tiles = 1; ///< of a block at once; of the stage
@@ -92,8 +89,6 @@ struct StageBlocks {
   int64_t largeMShares = 0; ///< blocks that share the tiles of the same rows in large-M tiles; 0: it has none
 };
 StageBlocks stageBlocks(kernel::FuncOp stage);
-/// Blocks of threads that have scratch in global memory, at most, in one launch.
-constexpr int64_t kScratchBlocks = 512;
 /// Bytes of the counters of a persistent kernel, as dbc/cuda/arrays.h has them.
 constexpr int64_t kCounterBytes = 16 * 8 * 4;
 /// Where the bias stands behind the weights of a matrix without contract, in elements, as dbc/cuda/arrays.h

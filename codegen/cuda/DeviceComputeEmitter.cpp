@@ -45,9 +45,6 @@ private:
   std::string launchedPrefix(Operation &loop, const std::string &timeSteps) override;
   void rest(Operation &loop, const std::string &timeSteps) override;
   void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
-  int64_t strideOf(kernel::BufferOp buffer) override {
-    return deviceRowSize(model_, program_, buffer.getSymName());
-  }
 
   const DeviceKernels &kernels_;
   DeviceArrays arrays_;
@@ -72,9 +69,7 @@ void DeviceComputeEmitter::stages() {
         "    {" +
         commas({quoted(stage.getStageName()),
                 kernels_.function(program_, stage, launchOf(program_.nameOf(stage))),
-                std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
-                std::to_string(stage.getGathers().value_or(0)),
-                std::to_string(stage.getOperations().value_or(0))}) +
+                model_.work(stage).text()}) +
         (arrays_.graph ? ", " + kernels_.function(program_, stage, recordOf(program_.nameOf(stage))) : "") +
         "},");
   }
@@ -271,7 +266,7 @@ void DeviceComputeEmitter::collectRows(kernel::DistinctOp op) {
 void DeviceComputeEmitter::listRows(kernel::TransposeOp op) {
   emitTranspose(
       program_, op, [&](kernel::BufferOp numbers) { return fetch(numbers); }, out_);
-  for (StringRef array : {"row", "begin"})
+  for (StringRef array : {kernel::kRowArray, kernel::kBeginArray})
     put(program_.find<kernel::IndexSetOp>(op.getIndexSet()), array);
 }
 
@@ -436,16 +431,16 @@ void DeviceComputeEmitter::keepGradient(kernel::BufferOp buffer) {
 void DeviceComputeEmitter::keepResult(kernel::OutputOp output) {
   auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
   auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
-  const int64_t size = model_.array(program_, output.getBuffer()).rowSize();
+  const Array array = model_.array(program_, output.getBuffer());
   const std::string inputs = program_.nameOf(program_.inputIndexSet()) + "[0]";
   std::vector<std::string> arguments = {"run", std::to_string(output.getComponent()), member(buffer)};
   if (output.getActive())
     arguments.insert(arguments.end(), {program_.nameOf(indexSet), inputs});
   else
     arguments.insert(arguments.end(), {output.getDepth() == 0 ? inputs : "nullptr", program_.rows(indexSet)});
-  arguments.push_back(std::to_string(size));
-  if (strideOf(buffer) != size)
-    arguments.push_back(std::to_string(strideOf(buffer)));
+  arguments.push_back(std::to_string(array.rowSize()));
+  if (array.stride != array.rowSize())
+    arguments.push_back(std::to_string(array.stride));
   out_.line(std::string("device.keep_") + (output.getActive() ? "active_" : "") + "result" + "(" +
             commas(arguments) + ");");
 }

@@ -58,7 +58,7 @@ emitLaunchOfSums(KernelEmitter &emitter,
                  llvm::function_ref<std::string(const std::string &, const std::string &, int64_t)> launch,
                  const std::string &kernel, const std::string &begin, const std::string &end,
                  const std::string &arrays, Writer &out) {
-  const int64_t most = emitter.blockScratch() > 0 ? kScratchBlocks : emitter.tiles() * emitter.slices();
+  const int64_t most = emitter.mostBlocks().value_or(emitter.tiles() * emitter.slices());
   if (emitter.slices() == 1)
     return out.line(launch(kernel, std::to_string(std::min(emitter.tiles(), most)), emitter.sharedBytes()));
   const std::string ofSlices = arrays + "." + emitter.ofSlices(),
@@ -91,8 +91,8 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
   };
   auto blocksOf = [&](int64_t rows, int64_t tiles) {
     std::vector<std::string> arguments = {begin, end, std::to_string(rows), std::to_string(tiles)};
-    if (emitter.blockScratch() > 0)
-      arguments.push_back(std::to_string(kScratchBlocks));
+    if (std::optional<uint64_t> most = emitter.mostBlocks())
+      arguments.push_back(std::to_string(*most));
     return "dbc::cuda::blocks_of(" + commas(arguments) + ")";
   };
   if (emitter.sums())
@@ -154,8 +154,9 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
                      kernel::GemmOp gemm, DeviceArrays::Uses &uses, Writer &out) {
   auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
   auto row = [&](StringRef symbol) {
-    std::string stride = std::to_string(deviceRowSize(model, program, symbol));
-    return uses(model.array(program, symbol).member) + " + int64_t(begin) * " + stride + ", " + stride;
+    const Array array = model.array(program, symbol);
+    const std::string stride = std::to_string(array.stride);
+    return uses(array.member) + " + int64_t(begin) * " + stride + ", " + stride;
   };
   out.comment("By cuBLAS: rows of " + std::to_string(matrix.getIn()) + " times a matrix of " +
               std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()) +
@@ -180,10 +181,11 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
 static void emitClears(const ModelNames &model, const Program &program, kernel::FuncOp stage,
                        DeviceArrays::Uses &uses, Writer &out) {
   std::vector<std::string> cleared;
-  for (auto array : stage.getClearsAttr().getAsRange<FlatSymbolRefAttr>()) {
-    const std::string stride = std::to_string(deviceRowSize(model, program, array.getValue()));
-    cleared.push_back("{" + uses(model.array(program, array.getValue()).member) + " + int64_t(begin) * " +
-                      stride + ", int64_t(end - begin) * " + stride + "}");
+  for (auto symbol : stage.getClearsAttr().getAsRange<FlatSymbolRefAttr>()) {
+    const Array array = model.array(program, symbol.getValue());
+    const std::string stride = std::to_string(array.stride);
+    cleared.push_back("{" + uses(array.member) + " + int64_t(begin) * " + stride +
+                      ", int64_t(end - begin) * " + stride + "}");
   }
   out.open("void " + launchOf(program.nameOf(stage)) +
            launcherParameters(kLaunchParameters, /*usesLargeM=*/false));

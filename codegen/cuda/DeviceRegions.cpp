@@ -26,8 +26,8 @@ void DeviceRegions::findScratch() {
       continue;
     scratch_ = std::max(scratch_, bytes);
     StageBlocks blocks = stageBlocks(stage);
-    int64_t most = kScratchBlocks;
-    if (const int64_t slices = stage.getSlices().value_or(1); slices > 1) { // a block has one of a tile
+    int64_t most = *stage.getMostBlocks();
+    if (const int64_t slices = stage.getSliceCount(); slices > 1) { // a block has one of a tile
       blocks.rows = kernel::kSliceRows;
       most = std::min(most, slices * blocks.tiles);
     }
@@ -82,8 +82,7 @@ DeviceRegion DeviceRegions::fieldRegion(const std::string &symbol) {
 /// Buffers, of which several may share memory.
 DeviceRegion DeviceRegions::rowsRegion(const Storage &storage) {
   const SharedMemory shared = sharedMemory(
-      model_, program_, storage, [&](kernel::BufferOp buffer) { return strideOf(buffer); },
-      [&](kernel::BufferOp buffer) { return "arrays." + member(buffer); });
+      model_, program_, storage, [&](kernel::BufferOp buffer) { return "arrays." + member(buffer); });
   const bool alone = storage.buffers.size() == 1;
   DeviceRegion region{Kind::Rows,
                       alone ? member(storage.buffers.front()) : shared.name,
@@ -96,10 +95,10 @@ DeviceRegion DeviceRegions::rowsRegion(const Storage &storage) {
   for (kernel::BufferOp buffer : storage.buffers) {
     Array array = model_.array(program_, buffer.getSymName());
     std::string of = buffer.getIndexSet().str();
-    const int64_t bytes = strideOf(buffer) * model_.bytes(array.pointee);
+    const int64_t bytes = array.stride * model_.bytes(array.pointee);
     if (kernel::DistinctOp numbers = program_.distinctInRun(program_.find<kernel::IndexSetOp>(of))) {
       assert(alone && "what holds a gradient shares no memory");
-      region.size = "(" + lookups(numbers) + ") * " + std::to_string(strideOf(buffer));
+      region.size = "(" + lookups(numbers) + ") * " + std::to_string(array.stride);
       region.terms = {{Count::Lookups, of, bytes}};
       return region;
     }
@@ -147,7 +146,7 @@ DeviceRegion DeviceRegions::indexArrayRegion(const DeviceArrays::IndexArray &arr
   if (kernel::TransposeOp transpose = program_.transposeOf(indexSet)) {
     const auto to = program_.find<kernel::IndexSetOp>(transpose.getTo());
     const kernel::DistinctOp numbers = program_.distinctInRun(to);
-    const bool begins = array.name == "begin";
+    const bool begins = array.name == kernel::kBeginArray;
     region.terms = {{!begins   ? Count::Rows
                      : numbers ? Count::Lookups
                                : Count::Begins,

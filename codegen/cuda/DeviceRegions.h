@@ -56,7 +56,6 @@ private:
   kernel::IndexSetOp rowsOf(kernel::IndexSetOp order);
   bool isSynced(const Storage &storage);
   std::string member(kernel::BufferOp buffer) { return model_.array(program_, buffer.getSymName()).member; }
-  int64_t strideOf(kernel::BufferOp buffer) { return deviceRowSize(model_, program_, buffer.getSymName()); }
 
   const ModelNames &model_;
   const Program &program_;

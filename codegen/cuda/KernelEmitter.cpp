@@ -17,12 +17,10 @@ KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, co
     top_.reserve(word);
 }
 
-int64_t KernelEmitter::slices() const { return kernel::FuncOp(func_).getSlices().value_or(1); }
-
 std::vector<SliceSums> KernelEmitter::sliceSums() const {
   std::vector<SliceSums> found;
   int64_t numbers = 0;
-  for (auto array : kernel::FuncOp(func_).getSummedAttr().getAsRange<FlatSymbolRefAttr>()) {
+  for (FlatSymbolRefAttr array : kernel::FuncOp(func_).getSlicesAttr().getArrays()) {
     auto buffer = program_.find<kernel::BufferOp>(array.getValue());
     found.push_back({array.getValue(), numbers, llvm::product_of(dyn::extents(buffer.getType()))});
     numbers += found.back().numbers;
@@ -31,7 +29,8 @@ std::vector<SliceSums> KernelEmitter::sliceSums() const {
 }
 
 int64_t KernelEmitter::numbersOfSlice() const {
-  return dyn::extents(program_.find<kernel::BufferOp>(*kernel::FuncOp(func_).getOfSlices()).getType())[1];
+  FlatSymbolRefAttr sums = kernel::FuncOp(func_).getSlicesAttr().getSums();
+  return dyn::extents(program_.find<kernel::BufferOp>(sums.getValue()).getType())[1];
 }
 
 bool KernelEmitter::checks() const {
@@ -49,8 +48,6 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
   });
   return found;
 }
-
-int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
 
 std::string KernelEmitter::either(int64_t number, int64_t largeM) const {
   return !hasLargeM() || number == largeM ? std::to_string(number)
@@ -377,7 +374,7 @@ std::string KernelEmitter::segment(Value value, int64_t length, bool onTensorCor
     stride = rowSize(cast<kernel::LocalType>(local.getType()));
     base = plus(use(local).text, offset);
   } else {
-    stride = strideOf(*op.getArray());
+    stride = model_.array(program_, *op.getArray()).stride;
     base = arrayName(*op.getArray());
     if (op.getVia())
       via = use(op.getVia()).text;

@@ -18,8 +18,7 @@ class KernelEmitter : public FunctionEmitter {
 public:
   KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                 kernel::FuncOp func);
-  /// Bytes that a block of threads needs, of global and of shared memory, in large-M tiles, too.
-  int64_t blockScratch() const { return blockBytes(kernel::Memory::Global); }
+  /// Bytes of shared memory that a block of threads needs, in large-M tiles, too.
   int64_t sharedBytes() const { return blockBytes(kernel::Memory::Shared); }
   int64_t largeMSharedBytes() const { return blockBytes(kernel::Memory::Shared, /*largeM=*/true); }
   /// Rows of a block, and tiles.
@@ -28,18 +27,20 @@ public:
   /// Whether its function and its kernel are templates of the rows of a block: those that its own kernel has,
   /// and in large-M tiles more.
   bool hasLargeM() const { return largeMRows() > 0; }
-  int64_t largeMRows() const;
+  int64_t largeMRows() const { return kernel::FuncOp(func_).getLargeM() ? kernel::kLargeMRows : 0; }
   /// Of the tiles those that a block has at once there.
   int64_t largeMTiles() const { return blocks_.largeMTiles; }
+  /// Blocks of threads that a launch has at most; nothing: as many as there are.
+  std::optional<uint64_t> mostBlocks() const { return kernel::FuncOp(func_).getMostBlocks(); }
   /// Whether it adds rows up: then a block goes through all of them, for its tile.
   bool sums() const { return kernel::FuncOp(func_).getSums(); }
   /// Slices of the rows that it has at most, each with sums of its own.
-  int64_t slices() const;
+  int64_t slices() const { return kernel::FuncOp(func_).getSliceCount(); }
   /// Then: what is added up, and the members of `Arrays` that hold it.
   std::vector<SliceSums> sliceSums() const;
   int64_t numbersOfSlice() const;
   std::string member(llvm::StringRef array) const { return model_.array(program_, array).member; }
-  std::string ofSlices() const { return member(*kernel::FuncOp(func_).getOfSlices()); }
+  std::string ofSlices() const { return member(kernel::FuncOp(func_).getSlicesAttr().getSums().getValue()); }
   /// Blocks that share the tiles of the same rows there; 0 where there are no large-M tiles.
   int64_t largeMShares() const { return blocks_.largeMShares; }
   /// The matrices that tensor cores read: its function is given them.
@@ -63,7 +64,6 @@ private:
   Expr reading(llvm::StringRef symbol, const Expr &element) override;
   std::string writing(llvm::StringRef symbol, const std::string &element, const std::string &value) override;
   std::string indexArraySource(kernel::IndexSetOp indexSet, llvm::StringRef indexArray) override;
-  int64_t strideOf(llvm::StringRef symbol) override { return deviceRowSize(model_, program_, symbol); }
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
   std::string dropoutSource() override { return uses_("dropout"); }

@@ -47,12 +47,12 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.shared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes);
   report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
   report.sums = func.getSums();
-  report.slices = func.getSlices().value_or(1);
+  report.slices = func.getSliceCount();
   report.clears = func.getClearsAttr() ? func.getClearsAttr().size() : 0;
   report.byRow = kernel::computesByRow(func);
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
-  report.largeM = func.getLargeM().value_or(0);
+  report.largeM = func.getLargeM() ? kernel::kLargeMRows : 0;
   report.largeMTiles = kernel::largeMTiles(func);
   report.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.largeM > 0);
   report.largeMRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.largeM > 0));

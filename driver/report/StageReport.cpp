@@ -204,14 +204,14 @@ private:
         continue;
       std::string loop;
       if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {
-        auto group = program.lookupSymbol<kernel::GroupOp>(levels.getGroup());
+        auto group = program.lookupSymbol<kernel::GroupOp>(levels.getCarrier());
         std::string cells;
         for (Attribute cell : group.getCells())
           cells += (cells.empty() ? "`" : ", `") + cast<StringAttr>(cell).getValue().str() + "`";
         loop = "by level of " + cells;
       } else if (auto steps = dyn_cast<kernel::StepsOp>(op)) {
         loop = "by step of the scan at " +
-               dyn::sourceLocation(program.lookupSymbol<kernel::IndexSetOp>(steps.getIndexSet()).getLoc());
+               dyn::sourceLocation(program.lookupSymbol<kernel::IndexSetOp>(steps.getCarrier()).getLoc());
       }
       report.when = report.when == "once" ? loop : loop + ", " + report.when;
     }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -102,12 +103,48 @@ StringRef FuncOp::getStageName() {
   return name;
 }
 
+/// The attributes of an operation but for some.
+static DictionaryAttr without(ArrayRef<StringAttr> names, Operation *op) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  for (StringAttr name : names)
+    attributes.erase(name);
+  return attributes.getDictionary(op->getContext());
+}
+
+DictionaryAttr WeightsOp::getPacked() { return without({getSymNameAttrName()}, *this); }
+
+DictionaryAttr WeightsOp::getMatrix() {
+  return without({getSymNameAttrName(), getGatesAttrName(), getWidthAttrName(), getContractAttrName()},
+                 *this);
+}
+
+int64_t FuncOp::getSliceCount() { return getSlicesAttr() ? getSlicesAttr().getCount() : 1; }
+
 SmallVector<StringRef> GroupOp::getSecondaryKeys(unsigned cell) {
   SmallVector<StringRef> names;
   if (getKeys())
     for (Attribute name : cast<ArrayAttr>((*getKeys())[cell]))
       names.push_back(cast<StringAttr>(name).getValue());
   return names;
+}
+
+KeyOp GroupOp::getFixedKey(unsigned cell) {
+  if (getSecondaryKeys(cell).size() != 1)
+    return {};
+  for (auto func : (*this)->getParentRegion()->getOps<FuncOp>())
+    for (auto key : func.getBody().getOps<KeyOp>())
+      if (key.getFixed() && key.getGroup() == getSymName() && key.getCell() == cell)
+        return key;
+  return {};
+}
+
+std::optional<KeyRange> KeyOp::getConstantRange() {
+  APInt low, high;
+  if (getRange().empty() ||
+      !matchPattern(getRange().front().getTerminator()->getOperand(0), m_ConstantInt(&low)) ||
+      !matchPattern(getRange().front().getTerminator()->getOperand(1), m_ConstantInt(&high)))
+    return std::nullopt;
+  return KeyRange{low.getSExtValue(), high.getSExtValue() - low.getSExtValue()};
 }
 
 StringRef GroupOp::getDataOf(unsigned cell) {

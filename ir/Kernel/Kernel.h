@@ -26,6 +26,11 @@ struct Access {
   mlir::FlatSymbolRefAttr array;
   bool reads, writes;
 };
+
+/// The values low .. low + width - 1 of a secondary key.
+struct KeyRange {
+  int64_t low, width;
+};
 } // namespace dbc::kernel
 
 #define GET_ATTRDEF_CLASSES
@@ -37,6 +42,12 @@ struct Access {
 #include "ir/Kernel/KernelOps.h.inc"
 
 namespace dbc::kernel {
+
+/// Index arrays that index sets have by their kind, see kernel.index_set: the input or the node that a row is
+/// of, the row of the parent that it lies in, its step; of a transpose its rows, and where those of each one
+/// begin.
+constexpr llvm::StringLiteral kInputArray = "input", kNodeArray = "node", kParentArray = "parent",
+                              kStepArray = "step", kRowArray = "row", kBeginArray = "begin";
 
 /// The name of a symbol behind its last dot: "h" of "encode.h"; a number stays with its name: "h.2" of
 /// "encode.h.2".

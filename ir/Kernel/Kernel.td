@@ -70,6 +70,36 @@ def Kernel_ElementsAttr : AttrDef<Kernel_Dialect, "Elements"> {
                           `array` `=` $array `,` `at` `=` $at `>` }];
 }
 
+def Kernel_WorkAttr : AttrDef<Kernel_Dialect, "Work"> {
+  let mnemonic = "work";
+  let summary = "What a stage does for one row, for the profile";
+  let description = [{
+    Numbers of the emitter's type that it reads and writes (`reals`), and bytes of other numbers; `gathers`, rows that it finds
+    through index arrays; `operations` of products, two a multiply-add.
+    ```mlir
+    #kernel.work<reads 150 reals 4 bytes, writes 150 reals 0 bytes, gathers = 1, operations = 45000>
+    ```
+  }];
+  let parameters = (ins "int64_t":$reals_read, "int64_t":$bytes_read, "int64_t":$reals_written, "int64_t":$bytes_written,
+                        "int64_t":$gathers, "int64_t":$operations);
+  let assemblyFormat = [{ `<` `reads` $reals_read `reals` $bytes_read `bytes` `,` `writes` $reals_written `reals` $bytes_written `bytes` `,`
+                          `gathers` `=` $gathers `,` `operations` `=` $operations `>` }];
+}
+
+def Kernel_SlicesAttr : AttrDef<Kernel_Dialect, "Slices"> {
+  let mnemonic = "slices";
+  let summary = "How a GPU cuts the rows that a stage adds up";
+  let description = [{
+    Into `count` slices at most. Each has sums of its own of the `arrays`, one behind the other, in a row of the buffer `sums`;
+    behind the stage they are added to the arrays, slice after slice.
+    ```mlir
+    #kernel.slices<64, arrays = [@W, @b], sums = @outer.slices>
+    ```
+  }];
+  let parameters = (ins "int64_t":$count, ArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$arrays, "::mlir::FlatSymbolRefAttr":$sums);
+  let assemblyFormat = "`<` $count `,` `arrays` `=` `[` $arrays `]` `,` `sums` `=` $sums `>`";
+}
+
 class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
 
 /// An operation that names symbols.

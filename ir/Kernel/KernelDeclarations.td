@@ -115,18 +115,21 @@ def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {
     instance belongs to an input), `keys` the names of each one's secondary keys ("": messages do not tell it), `calls`
     their `calls` functions. `level_key` (of one cell): each call lowers this secondary key, so a level holds the instances
     of one value of it, the least first. `of_fields`: what they give is made of numbers and fields that can be reached from
-    their keys alone, so nodes that are alike in these may share an instance.
+    their keys alone. `shared`: nodes that are alike in these share instances, where a run wants that (set by
+    kernel-plan-slots).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells,
                        TypedArrayAttrBase<AnyAttrOf<[FlatSymbolRefAttr, UnitAttr]>, "data types">:$datas,
                        OptionalAttr<TypedArrayAttrBase<StrArrayAttr, "names of keys of each cell">>:$keys,
-                       FlatSymbolRefArrayAttr:$calls, UnitAttr:$of_fields, OptionalAttr<I32Attr>:$level_key);
-  let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls (`level_key` $level_key^)? attr-dict";
+                       FlatSymbolRefArrayAttr:$calls, UnitAttr:$of_fields, OptionalAttr<I32Attr>:$level_key, UnitAttr:$shared);
+  let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls (`level_key` $level_key^)? (`shared` $shared^)? attr-dict";
   let extraClassDeclaration = [{
     /// The names of a cell's secondary keys.
     ::llvm::SmallVector<::llvm::StringRef> getSecondaryKeys(unsigned cell);
     /// The data type of a cell's first key; empty if that is the input.
     ::llvm::StringRef getDataOf(unsigned cell);
+    /// The only secondary key of a cell if it is fixed; else null.
+    KeyOp getFixedKey(unsigned cell);
   }];
   let hasVerifier = 1;
 }
@@ -143,12 +146,18 @@ def Kernel_BufferOp : Kernel_UserOp<"buffer", [Symbol, HasParent<"ProgramOp">]> 
     Buffers with the same `storage` share memory (set by batch-plan-buffers): their lives do not overlap. `type` is a scalar
     or a static tensor of f32, i32 or i1. `live`: only the rows of the last so many levels of a recursion are kept, while it
     runs and behind it (set by batch-plan-steps); rows of such an index set lie in the order of the levels, and indices of
-    kernels are row numbers less a `kernel.window`.
+    kernels are row numbers less a `kernel.window`. `stride`: so many numbers behind each other rows begin (absent: as many as
+    a row has; set by kernel-pad-rows).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Kernel_Stored>:$type,
                        OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage,
-                       OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$live);
-  let assemblyFormat = "$sym_name `over` $index_set `:` $type (`live` $live^)? (`storage` $storage^)? attr-dict";
+                       OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$live, OptionalAttr<Kernel_Positive>:$stride);
+  let assemblyFormat = "$sym_name `over` $index_set `:` $type (`live` $live^)? (`storage` $storage^)? (`stride` $stride^)? attr-dict";
+  // With memory of its own, one row behind the other.
+  let builders = [OpBuilder<(ins "const ::llvm::Twine &":$name, "::llvm::StringRef":$index_set, "::mlir::Type":$type), [{
+    build($_builder, $_state, name.str(), index_set, type, /*storage=*/::mlir::IntegerAttr(), /*live=*/::mlir::IntegerAttr(),
+          /*stride=*/::mlir::IntegerAttr());
+  }]>];
 }
 def Kernel_FieldOp : Kernel_UserOp<"field", [Symbol]> {
   let summary = "A column of a data type's nodes in the batch";
@@ -191,6 +200,9 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
                        OptionalAttr<Kernel_ContractAttr>:$contract, UnitAttr:$turned);
   let assemblyFormat = "$sym_name `=` $submatrices `at` $positions `:` $out `by` $in (`turned` $turned^)? (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
   let extraClassDeclaration = [{
+    /// What is packed, by which two are the same whatever they are called; and the matrix of it, however it is laid out.
+    ::mlir::DictionaryAttr getPacked();
+    ::mlir::DictionaryAttr getMatrix();
     /// Of a matrix with a contract: tiles, and of each K tiles of inputs and N tiles of outputs. These are a multiple of those that
     /// are computed at once, so the last ones may be empty.
     int64_t getTileCount();

@@ -20,25 +20,20 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment. `blas`: it is one product, which a GPU leaves to a library. `tiles`:
     how many there are (absent: 1). `sums`: it adds rows up, in their order, so all of them are one thread's, which may have some
-    of the tiles; on a GPU a block has a tile and, with `slices`, one of at most so many slices of the rows, which has sums of
-    its own of the arrays `summed`, one behind the other, in the buffer `of_slices`: what is added up there is added to the
-    arrays, slice after slice, behind the stage. `clears`: all that it does is to make its rows of these buffers 0. `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
-    scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
-    `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
-    `gathers`, `operations` of products (two a multiply-add); `elements` of each list's element. `same_as`: a stage of a program before, which computes the
-    same of arrays that are called and look the same there (set by kernel-share-stages). `backward`: a stage of the
-    backward pass, which computes gradients, or again what they need. `scratch`: bytes of its thread's scratch that a stage
-    needs on a CPU (set by kernel-plan-scratch).
+    of the tiles; on a GPU a block has a tile and, with `slices`, one of these slices of the rows. `clears`: all that it does is to
+    make its rows of these buffers 0. `large_m`: on a GPU a launch of many rows may have blocks of kLargeMRows instead, with
+    scratch for them. `most_blocks`: a launch has no more blocks of a GPU's threads, as each has scratch in global memory.
+    `grain`: the number of rows that are worth a thread. `work` and, of each list's element, `elements` are for the profile.
+    `same_as`: a stage of a program before, which computes the same of arrays that are called and look the same there (set by
+    kernel-share-stages). `backward`: a stage of the backward pass, which computes gradients, or again what they need. `scratch`:
+    bytes of its thread's scratch that a stage needs on a CPU (set by kernel-plan-scratch).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
-      OptionalAttr<I64Attr>:$large_m, UnitAttr:$sums, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
-      OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
-      OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations,
+      UnitAttr:$large_m, UnitAttr:$sums, OptionalAttr<I64Attr>:$grain, OptionalAttr<Kernel_WorkAttr>:$work,
       OptionalAttr<TypedArrayAttrBase<Kernel_ElementsAttr, "elements of lists">>:$elements, OptionalAttr<SymbolRefAttr>:$same_as,
-      UnitAttr:$backward, OptionalAttr<Kernel_Bytes>:$scratch, OptionalAttr<I64Attr>:$slices,
-      OptionalAttr<FlatSymbolRefAttr>:$of_slices, OptionalAttr<FlatSymbolRefArrayAttr>:$summed,
-      OptionalAttr<FlatSymbolRefArrayAttr>:$clears);
+      UnitAttr:$backward, OptionalAttr<Kernel_Bytes>:$scratch, OptionalAttr<Kernel_SlicesAttr>:$slices,
+      OptionalAttr<FlatSymbolRefArrayAttr>:$clears, OptionalAttr<Kernel_Positive>:$most_blocks);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
@@ -53,6 +48,8 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
   let extraClassDeclaration = [{
     /// What a stage is called in reports: its symbol without "stage.".
     ::llvm::StringRef getStageName();
+    /// Slices of the rows that it adds up, at most; 1: they are not cut.
+    int64_t getSliceCount();
   }];
   let hasVerifier = 1;
 }
@@ -348,13 +345,18 @@ def Kernel_KeyOp : Kernel_UserOp<"key", [MemoryEffects<[MemRead, MemWrite]>, NoR
   let description = [{
     `outer` is the slot of the keys before, `value` the key number `key` behind the first. The region yields the key's
     range (the least, and the one behind the last); it runs when `outer` is met for the first time. A node's range is that
-    of the input's nodes of `data`, and the region is empty. `where` is where the key is declared.
+    of the input's nodes of `data`, and the region is empty. `where` is where the key is declared. `fixed`: each node has
+    slots for all values of the range, which is constant (set by kernel-plan-slots).
   }];
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32Attr:$key, I32:$outer, I32:$value,
-                       OptionalAttr<FlatSymbolRefAttr>:$data, StrAttr:$where);
+                       OptionalAttr<FlatSymbolRefAttr>:$data, UnitAttr:$fixed, StrAttr:$where);
   let regions = (region MaxSizedRegion<1>:$range);
   let results = (outs I32:$result);
-  let assemblyFormat = "$group $cell $key `[` $outer `]` `=` $value (`of` $data^)? `at` $where attr-dict-with-keyword $range";
+  let assemblyFormat = "$group $cell $key `[` $outer `]` `=` $value (`of` $data^)? (`fixed` $fixed^)? `at` $where attr-dict-with-keyword $range";
+  let extraClassDeclaration = [{
+    /// Its range if that is constant; else nothing.
+    ::std::optional<KeyRange> getConstantRange();
+  }];
   let hasVerifier = 1;
 }
 def Kernel_CallOp : Kernel_UserOp<"call", [MemoryEffects<[MemWrite]>]> {

@@ -22,6 +22,7 @@ def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
   let methods = [
     InterfaceMethod<"The name of what it goes over: a group, or an index set of steps.", "::llvm::StringRef", "getCarrier">,
     InterfaceMethod<"Whether it goes from the last level or step to the first one.", "bool", "getReverse">,
+    InterfaceMethod<"Sets that.", "void", "setReverse", (ins "bool":$value)>,
     InterfaceMethod<"Whether one launch may run it.", "bool", "getPersistent">,
     InterfaceMethod<"Sets that.", "void", "setPersistent", (ins "bool":$value)>,
     InterfaceMethod<"Buffers whose elements are synchronised one by one.", "::std::optional<::mlir::ArrayAttr>", "getSyncs">,

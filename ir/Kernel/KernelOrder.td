@@ -105,35 +105,23 @@ def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "GradientsOp", 
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$alive);
   let assemblyFormat = "$index_set `by` $alive attr-dict";
 }
-def Kernel_LevelsOp : Kernel_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
-  let summary = "For each level of a group, in order, or `reverse` from the last one";
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$reverse, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
+class Kernel_TimeStepLoop<string m>
+    : Kernel_UserOp<m, [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
+  let arguments = (ins FlatSymbolRefAttr:$carrier, UnitAttr:$reverse, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
                        OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason,
                        OptionalAttr<FlatSymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$group, CArg<"bool", "false">:$reverse), [{
-    auto &properties = $_state.getOrAddProperties<Properties>();
-    properties.group = ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group);
-    properties.reverse = reverse ? $_builder.getUnitAttr() : nullptr;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$carrier), [{
+    $_state.getOrAddProperties<Properties>().carrier = ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), carrier);
     $_state.addRegion();
   }]>];
-  let assemblyFormat = "(`persistent` $persistent^)? $group (`reverse` $reverse^)? (`syncs` $syncs^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $carrier (`reverse` $reverse^)? (`syncs` $syncs^)? $body attr-dict";
 }
-def Kernel_StepsOp : Kernel_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
+def Kernel_LevelsOp : Kernel_TimeStepLoop<"levels"> {
+  let summary = "For each level of a group, in order, or `reverse` from the last one";
+}
+def Kernel_StepsOp : Kernel_TimeStepLoop<"steps"> {
   let summary = "For each step of a scan, in order, or `reverse` from the last one; inside another loop: the steps that belong to its current time step";
-  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$reverse, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
-                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason,
-                       OptionalAttr<FlatSymbolRefAttr>:$same_as);
-  let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet, CArg<"bool", "false">:$reverse), [{
-    auto &properties = $_state.getOrAddProperties<Properties>();
-    properties.index_set = ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet);
-    properties.reverse = reverse ? $_builder.getUnitAttr() : nullptr;
-    $_state.addRegion();
-  }]>];
-  let assemblyFormat = "(`persistent` $persistent^)? $index_set (`reverse` $reverse^)? (`syncs` $syncs^)? $body attr-dict";
 }
 def Kernel_FirstOp : Kernel_Op<"first", [ParentOneOf<["LevelsOp", "StepsOp"]>, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "What each block of threads does first in a persistent kernel";

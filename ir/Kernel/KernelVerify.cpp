@@ -2,6 +2,7 @@
 //
 // The `kernel` dialect: verifiers of what programs declare.
 #include "ir/Kernel/Verify.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
 #include <numeric>
 
@@ -144,8 +145,8 @@ LogicalResult IndexSetOp::verify() {
   const size_t count = getPushedArrays();
   if (((kind == IndexSetKind::Batch || isColumn || isByInput) && count != 0) ||
       (kind == IndexSetKind::Transpose &&
-       (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))) ||
-      (kind == IndexSetKind::Distinct && (count != 1 || !arrays.contains("row"))))
+       (count != 2 || !arrays.contains(kRowArray) || !arrays.contains(kBeginArray))) ||
+      (kind == IndexSetKind::Distinct && (count != 1 || !arrays.contains(kRowArray))))
     return emitOpError("has other index arrays than its kind");
   const bool wantsParent = ofRows || isColumn || isByInput;
   if (wantsParent != getParent().has_value() && kind != IndexSetKind::States)
@@ -164,10 +165,10 @@ LogicalResult IndexSetOp::verify() {
   if (isDistinct && (!getExtent() || getByTimeStep() || getMasked()))
     return emitOpError("of distinct numbers has no extent, or time steps");
   StringRef first = getIndexArrays().empty() ? "" : cast<StringAttr>(getIndexArrays()[0]).getValue();
-  if ((ofRows && first != "parent") || (kind == IndexSetKind::Inputs && first != "input") ||
-      (kind == IndexSetKind::Instances && first != "node" && first != "input"))
+  if ((ofRows && first != kParentArray) || (kind == IndexSetKind::Inputs && first != kInputArray) ||
+      (kind == IndexSetKind::Instances && first != kNodeArray && first != kInputArray))
     return emitOpError("begins with index array `") << first << "`";
-  if (kind == IndexSetKind::Steps && !arrays.contains("step"))
+  if (kind == IndexSetKind::Steps && !arrays.contains(kStepArray))
     return emitOpError("has no index array `step`");
   return success();
 }
@@ -207,6 +208,14 @@ LogicalResult GroupOp::verify() {
     return emitOpError("does not tell the same of each of its ") << cells << " cells";
   if (getLevelKey() && (cells != 1 || *getLevelKey() >= getSecondaryKeys(0).size()))
     return emitOpError("has no one cell with a secondary key ") << *getLevelKey();
+  if (!getShared())
+    return success();
+  if (!getOfFields())
+    return emitOpError("is shared by nodes that are alike, but is not of their fields alone");
+  for (unsigned cell = 0; cell < cells; ++cell)
+    if (!getSecondaryKeys(cell).empty() && !getFixedKey(cell))
+      return emitOpError("is shared by nodes that are alike, but cell ")
+             << cell << " has secondary keys that are not fixed";
   return success();
 }
 
@@ -235,6 +244,11 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   if (getLive() && !liesInSteps(*indexSet))
     return emitOpError("keeps the rows of some time steps, but its rows do not lie in the order of these");
+  if (!getStride())
+    return success();
+  const int64_t numbers = llvm::product_of(dyn::extents(getType()));
+  if (int64_t(*getStride()) < numbers)
+    return emitOpError("has rows of ") << numbers << " numbers that begin " << *getStride() << " apart";
   return success();
 }
 
@@ -405,6 +419,14 @@ LogicalResult FuncOp::verify() {
                                      : "is over no index set");
   if (getBackward() && kind != FuncKind::Stage)
     return emitOpError("is of the backward pass, but no stage");
+  if (getSlices() && !getSums())
+    return emitOpError("is cut into slices of rows, but does not add them up");
+  bool hasGlobal = false;
+  getBody().walk(
+      [&](LocalOp local) { hasGlobal |= local.getMemory() == Memory::Global && !local->use_empty(); });
+  if (hasGlobal != getMostBlocks().has_value())
+    return emitOpError(hasGlobal ? "has scratch in global memory for any number of blocks of threads"
+                                 : "limits blocks of threads that have no scratch in global memory");
   Block &body = getBody().front();
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
   if (kind != FuncKind::Slot)
@@ -427,6 +449,27 @@ static LogicalResult verifyElements(FuncOp func, IndexSetOp rows, dbc::kernel::E
   return elements.getAt().empty() ? success() : verifyIndexArray(func, rows, elements.getAt().getValue());
 }
 
+/// Whether a stage makes the buffers 0 that it is said to clear, and does nothing else.
+static LogicalResult verifyClears(FuncOp func, SymbolTableCollection &symbols) {
+  llvm::StringSet<> stored;
+  bool onlyZeros = true;
+  walkAccesses(func, [&](Operation *op, const Access &access) {
+    auto store = dyn_cast<StoreOp>(op);
+    onlyZeros &= store && matchPattern(store.getValue(), m_PosZeroFloat());
+    stored.insert(access.array.getValue());
+  });
+  for (auto array : func.getClearsAttr().getAsRange<FlatSymbolRefAttr>()) {
+    if (failed(lookUp<BufferOp>(func, array, "buffer over its index set", symbols, [&](BufferOp buffer) {
+          return buffer.getIndexSet() == *func.getIndexSet() && !buffer.getLive();
+        })))
+      return failure();
+    if (!stored.erase(array.getValue()))
+      return func.emitOpError("is said to clear ") << array << ", but does not";
+  }
+  return onlyZeros && stored.empty() ? success()
+                                     : LogicalResult(func.emitOpError("does more than to clear buffers"));
+}
+
 LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (SymbolRefAttr name = getSameAsAttr()) {
     auto other = symbols.lookupSymbolIn<FuncOp>((*this)->getParentOfType<ModuleOp>(), name);
@@ -442,28 +485,23 @@ LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<IndexSetOp> indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
   if (failed(indexSet))
     return failure();
-  if (ArrayAttr clears = getClearsAttr())
-    for (auto array : clears.getAsRange<FlatSymbolRefAttr>())
-      if (failed(lookUp<BufferOp>(*this, array, "buffer over its index set", symbols, [&](BufferOp buffer) {
-            return buffer.getIndexSet() == *getIndexSet() && !buffer.getLive();
-          })))
-        return failure();
-  if (getSlices() || getOfSlicesAttr() || getSummedAttr()) {
-    if (!getSums() || !getSlices() || !getOfSlicesAttr() || !getSummedAttr())
-      return emitOpError("is cut into slices of rows, but not as a sum over them is");
+  if (getClears() && failed(verifyClears(*this, symbols)))
+    return failure();
+  if (SlicesAttr slices = getSlicesAttr()) {
     int64_t numbers = 0;
-    for (auto array : getSummedAttr().getAsRange<FlatSymbolRefAttr>()) {
+    for (FlatSymbolRefAttr array : slices.getArrays()) {
       FailureOr<BufferOp> buffer = lookUp<BufferOp>(*this, array, "buffer", symbols);
       if (failed(buffer))
         return failure();
       numbers += llvm::product_of(dyn::extents(buffer->getType()));
     }
-    FailureOr<BufferOp> sums = lookUp<BufferOp>(*this, getOfSlicesAttr(), "buffer", symbols);
+    FailureOr<BufferOp> sums = lookUp<BufferOp>(*this, slices.getSums(), "buffer", symbols);
     if (failed(sums))
       return failure();
-    if (dyn::extents(sums->getType()) != ArrayRef({int64_t(*getSlices()), numbers}))
-      return emitOpError("has sums of its slices in ") << getOfSlicesAttr() << ", which does not hold "
-                                                       << *getSlices() << " times " << numbers << " numbers";
+    if (dyn::extents(sums->getType()) != ArrayRef({slices.getCount(), numbers}))
+      return emitOpError("has sums of its slices in ")
+             << slices.getSums() << ", which does not hold " << slices.getCount() << " times " << numbers
+             << " numbers";
   }
   for (Attribute attribute : getElementsAttr() ? getElementsAttr().getValue() : ArrayRef<Attribute>())
     if (failed(verifyElements(*this, *indexSet, cast<dbc::kernel::ElementsAttr>(attribute), symbols)))

@@ -407,11 +407,14 @@ LogicalResult KeyOp::verify() {
   if (getData().has_value() != getRange().empty())
     return emitOpError(getData() ? "has a range beside that of its nodes" : "has no range");
   if (getRange().empty())
-    return success();
-  Block &range = getRange().front();
-  auto yield = range.empty() ? YieldOp() : dyn_cast<YieldOp>(range.back());
+    return getFixed() ? LogicalResult(emitOpError("is fixed, but a node")) : success();
+  Block &block = getRange().front();
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
   if (!yield || yield.getNumOperands() != 2 || !areIntegers(yield.getOperandTypes()))
     return emitOpError("has a range that does not yield two i32");
+  std::optional<KeyRange> range = getConstantRange();
+  if (getFixed() && (!range || range->width < 1))
+    return emitOpError("is fixed, but the values of its range are not the same for every node");
   return success();
 }
 
@@ -422,6 +425,8 @@ LogicalResult KeyOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getKey() >= group->getSecondaryKeys(getCell()).size())
     return emitOpError("is secondary key ")
            << getKey() << " of a cell with " << group->getSecondaryKeys(getCell()).size();
+  if (getFixed() && group->getSecondaryKeys(getCell()).size() > 1)
+    return emitOpError("is fixed, but its cell has more secondary keys");
   return getData() ? LogicalResult(ofModule<DataOp>(*this, getDataAttr(), "data type", symbols)) : success();
 }
 

@@ -223,13 +223,13 @@ static LogicalResult verifyLoop(TimeStepLoopInterface loop, SymbolTableCollectio
 }
 
 LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(lookUp<GroupOp>(*this, getGroupAttr(), "group", symbols)))
+  if (failed(lookUp<GroupOp>(*this, getCarrierAttr(), "group", symbols)))
     return failure();
   return verifyLoop(*this, symbols);
 }
 
 LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of steps", symbols, isOfSteps)))
+  if (failed(lookUp<IndexSetOp>(*this, getCarrierAttr(), "index set of steps", symbols, isOfSteps)))
     return failure();
   return verifyLoop(*this, symbols);
 }

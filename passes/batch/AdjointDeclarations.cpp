@@ -34,8 +34,7 @@ std::string AdjointDeclarations::unique(const Twine &name) {
 
 kernel::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, FlatSymbolRefAttr indexSet,
                                              Type type) {
-  return named(kernel::BufferOp::create(b, loc, unique(name), indexSet.getValue(), type, IntegerAttr(),
-                                        IntegerAttr()));
+  return named(kernel::BufferOp::create(b, loc, unique(name), indexSet.getValue(), type));
 }
 
 batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, batch::StageRole role,
@@ -95,12 +94,13 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
     stepsOf = from.getKind() == kernel::IndexSetKind::Steps && from.getByTimeStep() ? stage.getIndexSetAttr()
                                                                                     : from.getStepsOfAttr();
   OpBuilder::InsertionGuard guard(b);
-  known = named(kernel::IndexSetOp::create(b, loc, unique(stage.getIndexSet() + ".elements"),
-                                           kernel::IndexSetKind::Elements, stage.getIndexSetAttr(),
-                                           b.getStrArrayAttr({"parent", "row", "position", "length"}),
-                                           FlatSymbolRefAttr(), IntegerAttr(), inLoop, stepsOf,
-                                           /*masked=*/false, IntegerAttr(), /*filled=*/0,
-                                           /*sites=*/DenseI64ArrayAttr()));
+  known = named(kernel::IndexSetOp::create(
+      b, loc, unique(stage.getIndexSet() + ".elements"), kernel::IndexSetKind::Elements,
+      stage.getIndexSetAttr(),
+      b.getStrArrayAttr({kernel::kParentArray, kernel::kRowArray, "position", "length"}), FlatSymbolRefAttr(),
+      IntegerAttr(), inLoop, stepsOf,
+      /*masked=*/false, IntegerAttr(), /*filled=*/0,
+      /*sites=*/DenseI64ArrayAttr()));
   auto func = named(kernel::FuncOp::create(b, loc, unique("index." + known.getSymName()),
                                            kernel::FuncKind::Index, stage.getIndexSetAttr(), ArrayAttr()));
   Type i32 = b.getI32Type();
@@ -177,9 +177,9 @@ AdjointDeclarations::Distinct
 AdjointDeclarations::distinct(Location loc, const Twine &name,
                               ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
                               ArrayRef<Attribute> numbers, ArrayRef<int32_t> always, int64_t extent) {
-  auto indexSet =
-      named(kernel::IndexSetOp::create(b, loc, unique(name), kernel::IndexSetKind::Distinct, {"row"},
-                                       /*parent=*/{}, extent));
+  auto indexSet = named(kernel::IndexSetOp::create(b, loc, unique(name), kernel::IndexSetKind::Distinct,
+                                                   {kernel::kRowArray},
+                                                   /*parent=*/{}, extent));
   SmallVector<Attribute> from, names, rows;
   for (auto [set, indexArray] : indexArrays) {
     from.push_back(set);

@@ -11,7 +11,7 @@ AdjointElements::AdjointElements(AdjointDeclarations &declare, OpBuilder &b, bat
       from(segment->getParentOfType<batch::StageOp>()), loc(segment.getLoc()),
       type(declare.rowsOf(segment.getArrayAttr()).type),
       elements(FlatSymbolRefAttr::get(declare.elements(segment))),
-      toParent(declare.relation(loc, elements, "parent", from.getIndexSetAttr())) {}
+      toParent(declare.relation(loc, elements, kernel::kParentArray, from.getIndexSetAttr())) {}
 
 void AdjointElements::contribute(FlatSymbolRefAttr adjoint, FlatSymbolRefAttr contribution) {
   FlatSymbolRefAttr first;
@@ -117,7 +117,7 @@ Value AdjointElements::ofParent(FlatSymbolRefAttr buffer, Type type) {
 
 Value AdjointElements::ofElement() {
   batch::RelationOp toElement =
-      declare.relation(loc, elements, "row", declare.ownRowsOf(segment.getArrayAttr()));
+      declare.relation(loc, elements, kernel::kRowArray, declare.ownRowsOf(segment.getArrayAttr()));
   return batch::GatherOp::create(in, loc, type, segment.getArrayAttr(), FlatSymbolRefAttr::get(toElement),
                                  segment.getCarriedAttr(), IntegerAttr());
 }

@@ -48,10 +48,11 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
     }
   } else if (auto segment = dyn_cast<batch::SegmentOp>(op.getOperation())) {
     elements = FlatSymbolRefAttr::get(declare.elements(segment));
-    batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", rows.indexSet);
+    batch::RelationOp toElement = declare.relation(op->getLoc(), elements, kernel::kRowArray, rows.indexSet);
     read.list = FlatSymbolRefAttr::get(declare.transpose(toElement));
     if (contributesByRow(segment))
-      read.via = FlatSymbolRefAttr::get(declare.relation(op->getLoc(), elements, "parent", indexSet));
+      read.via =
+          FlatSymbolRefAttr::get(declare.relation(op->getLoc(), elements, kernel::kParentArray, indexSet));
     else
       indexSet = elements;
   }

@@ -102,7 +102,7 @@ void Adjoints::sumTable(StringAttr param, const Lookups &lookups, OpBuilder &b) 
   }
   for (auto [number, adjoint] : lookups.always) {
     Type type = declare.find<kernel::BufferOp>(adjoint).getType();
-    Value row = batch::ReadIndexOp::create(in, loc, in.getI32Type(), "row");
+    Value row = batch::ReadIndexOp::create(in, loc, in.getI32Type(), kernel::kRowArray);
     Value own = arith::ConstantOp::create(in, loc, in.getI32IntegerAttr(number));
     Value isRow = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, row, own);
     Value value = batch::ReadOp::create(in, loc, type, adjoint.getValue());

@@ -59,7 +59,8 @@ void Adjoints::begin(OpBuilder &b) {
       declare.buffer(loc, loss.getSymName() + ".adjoint", loss.getIndexSetAttr(), loss.getType()));
   batch::StageOp stage = declare.stage(b, loc, batch::StageRole::Adjoint, loss.getIndexSetAttr());
   OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
-  batch::RelationOp relation = declare.relation(loc, loss.getIndexSetAttr(), "input", FlatSymbolRefAttr());
+  batch::RelationOp relation =
+      declare.relation(loc, loss.getIndexSetAttr(), kernel::kInputArray, FlatSymbolRefAttr());
   Value weight =
       batch::GatherOp::create(in, loc, loss.getType(), FlatSymbolRefAttr::get(declare.lossWeights()),
                               FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr());
@@ -82,12 +83,8 @@ LogicalResult Adjoints::reverse(ArrayRef<Operation *> forward, OpBuilder &b) {
         return failure();
       continue;
     }
-    Operation *loop;
-    if (auto levels = dyn_cast<kernel::LevelsOp>(op))
-      loop = kernel::LevelsOp::create(b, op->getLoc(), levels.getGroup(), !levels.getReverse());
-    else
-      loop = kernel::StepsOp::create(b, op->getLoc(), cast<kernel::StepsOp>(op).getIndexSet(),
-                                     !cast<kernel::StepsOp>(op).getReverse());
+    auto loop = cast<kernel::TimeStepLoopInterface>(b.cloneWithoutRegions(*op));
+    loop.setReverse(!loop.getReverse());
     OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
     SmallVector<Operation *> body;
     for (Operation &each : op->getRegion(0).front())

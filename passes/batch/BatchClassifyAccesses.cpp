@@ -112,7 +112,8 @@ struct Classify {
       size_t given = s.getKind() == kernel::IndexSetKind::Instances ? 1 + secondaryKeys(s) : 1;
       for (auto [n, name] : llvm::enumerate(s.getIndexArrays())) {
         StringRef indexArray = cast<StringAttr>(name).getValue();
-        bool fixed = n < given || (s.getKind() == kernel::IndexSetKind::Steps && indexArray == "step");
+        bool fixed =
+            n < given || (s.getKind() == kernel::IndexSetKind::Steps && indexArray == kernel::kStepArray);
         if (fixed || used.contains((s.getSymName() + "/" + indexArray).str()))
           kept.push_back(name);
         else

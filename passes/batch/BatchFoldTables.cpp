@@ -255,8 +255,7 @@ private:
     }
     OpBuilder b(m.buffer);
     auto table =
-        kernel::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), indexSet.getSymName(), m.buffer.getType(),
-                                 /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+        kernel::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), indexSet.getSymName(), m.buffer.getType());
     symbols.insert(table);
     b.setInsertionPoint(m.stage); // what it reads of the model is there
     auto stage = cast<batch::StageOp>(b.clone(*m.stage));

@@ -198,7 +198,7 @@ class LoopPlan {
 public:
   LoopPlan(kernel::ProgramOp program, const BufferUses &uses, kernel::LevelsOp loop)
       : program(program), uses(uses), loop(loop),
-        recursion(program, program.lookupSymbol<kernel::GroupOp>(loop.getGroup())) {}
+        recursion(program, program.lookupSymbol<kernel::GroupOp>(loop.getCarrier())) {}
 
   /// Marks the buffers; `taken` are the index sets of which another loop's buffers keep some levels.
   void run(DenseSet<Operation *> &taken) {
@@ -236,7 +236,7 @@ private:
   bool isOfGroup(kernel::IndexSetOp indexSet) {
     while (indexSet && !indexSet.getGroup())
       indexSet = parentOf(indexSet);
-    return indexSet && indexSet.getGroup() == loop.getGroup();
+    return indexSet && indexSet.getGroup() == loop.getCarrier();
   }
 
   /// Whether an index set's rows lie one level of the loop's group behind the other, and run so `already`.
@@ -245,7 +245,7 @@ private:
     if (!indexSet || indexSet.getStepsOf() || indexSet.getMasked() || (already && !indexSet.getByTimeStep()))
       return false;
     if (indexSet.getKind() == IndexSetKind::Instances)
-      return indexSet.getByTimeStep() && indexSet.getGroup() == loop.getGroup();
+      return indexSet.getByTimeStep() && indexSet.getGroup() == loop.getCarrier();
     return (indexSet.getKind() == IndexSetKind::Arm || indexSet.getKind() == IndexSetKind::Elements) &&
            runsByLevel(parentOf(indexSet), already);
   }
@@ -277,7 +277,7 @@ private:
     std::optional<StringRef> carried = read.getCarried();
     if (inside && !carried)
       return true; // of this level
-    if (!relation || (inside && *carried != loop.getGroup()))
+    if (!relation || (inside && *carried != loop.getCarrier()))
       return false;
     StringRef indexSet = relation.getFrom(), indexArray = relation.getIndexArray();
     auto home = program.lookupSymbol<kernel::IndexSetOp>(indexSet);
@@ -320,7 +320,7 @@ private:
 
   void apply(kernel::BufferOp buffer, const Life &life) {
     Builder b(program.getContext());
-    LDBG() << "@" << buffer.getSymName() << " keeps " << life.live << " levels of @" << loop.getGroup()
+    LDBG() << "@" << buffer.getSymName() << " keeps " << life.live << " levels of @" << loop.getCarrier()
            << "; " << life.before.size() << " stages before the loop write it";
     ++plannedBuffers;
     buffer.setLive(life.live);

@@ -71,9 +71,8 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
   static FlatSymbolRefAttr writeIndex(dyn::GatherOp made, batch::WriteOp write, SymbolTable &names) {
     auto matrices = names.lookup<kernel::BufferOp>(write.getBuffer());
     OpBuilder declare(matrices);
-    auto buffer =
-        kernel::BufferOp::create(declare, matrices.getLoc(), (write.getBuffer() + ".index").str(),
-                                 matrices.getIndexSet(), declare.getI32Type(), IntegerAttr(), IntegerAttr());
+    auto buffer = kernel::BufferOp::create(declare, matrices.getLoc(), write.getBuffer() + ".index",
+                                           matrices.getIndexSet(), declare.getI32Type());
     buffer->remove();
     names.insert(buffer, matrices->getIterator());
     OpBuilder b(write);

@@ -29,14 +29,14 @@ batch::Multiplicity Multiplicities::of(batch::RelationOp relation) const {
   kernel::IndexSetOp from = find(indexSet);
   if (!from)
     return Multiplicity::ManyToOne;
-  if (indexArray == "parent" && from.getKind() == kernel::IndexSetKind::Arm)
+  if (indexArray == kernel::kParentArray && from.getKind() == kernel::IndexSetKind::Arm)
     return Multiplicity::OneToOne; // an arm has each row of its parent at most once
-  if (indexArray == "node" && from.getKind() == kernel::IndexSetKind::Instances) {
+  if (indexArray == kernel::kNodeArray && from.getKind() == kernel::IndexSetKind::Instances) {
     // One instance of a cell for each node and the keys behind it.
     auto group = names.lookup<kernel::GroupOp>(*from.getGroup());
     return group.getSecondaryKeys(*from.getCell()).empty() ? Multiplicity::OneToOne : Multiplicity::ManyToOne;
   }
-  if (indexArray == "input" && from.getKind() == kernel::IndexSetKind::Inputs)
+  if (indexArray == kernel::kInputArray && from.getKind() == kernel::IndexSetKind::Inputs)
     return Multiplicity::OneToOne;
   if (relation.getTo() && alignedWith(indexSet, indexArray, *relation.getTo()))
     return Multiplicity::OneToOne;

@@ -139,8 +139,7 @@ bool StageCut::ofModel(StringRef buffer) {
 FlatSymbolRefAttr StageCut::makeBuffer(Value value, StringRef what) {
   b_.setInsertionPointAfter(llvm::to_vector(program_.getOps<kernel::BufferOp>()).back());
   auto buffer =
-      kernel::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getIndexSet(), value.getType(),
-                               /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+      kernel::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getIndexSet(), value.getType());
   return FlatSymbolRefAttr::get(buffer.getSymNameAttr());
 }
 

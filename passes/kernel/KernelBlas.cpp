@@ -55,16 +55,14 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
   /// The matrix without tiles: a library knows none. Products that are not the library's keep their own.
   FlatSymbolRefAttr plain(kernel::WeightsOp matrix, SymbolTable &names) {
     assert(!matrix.getTables() && !matrix.getTurned() && "batch-blas takes products of one matrix");
-    for (kernel::WeightsOp known : ofLibrary)
-      if (known.getSubmatrices() == matrix.getSubmatrices() &&
-          known.getPositions() == matrix.getPositions() && known.getInit() == matrix.getInit())
-        return FlatSymbolRefAttr::get(known.getSymNameAttr());
-    auto made = cast<kernel::WeightsOp>(matrix->clone());
+    kernel::WeightsOp &made = ofLibrary[matrix.getMatrix()];
+    if (made)
+      return FlatSymbolRefAttr::get(made.getSymNameAttr());
+    made = cast<kernel::WeightsOp>(matrix->clone());
     made.removeGatesAttr();
     made.removeWidthAttr();
     made.setSymName(("matrix." + matrix.getSymName().drop_front(StringRef("packed.").size())).str());
     names.insert(made, std::next(matrix->getIterator()));
-    ofLibrary.push_back(made);
     return FlatSymbolRefAttr::get(made.getSymNameAttr());
   }
 
@@ -86,7 +84,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     return gone;
   }
 
-  SmallVector<kernel::WeightsOp> ofLibrary; ///< matrices that were made in this program
+  llvm::DenseMap<Attribute, kernel::WeightsOp> ofLibrary; ///< what was made in this program of a matrix
 };
 } // namespace
 } // namespace dbc::passes

@@ -422,6 +422,9 @@ void ThreadMapper::giveMemory(kernel::OuterOp outer) {
   outer.getMemoryMutable().assign(outerMemory_);
 }
 
+/// Blocks of threads that have scratch in global memory, at most, in one launch.
+constexpr int64_t kScratchBlocks = 512;
+
 /// Shared memory as long as there is any, the smallest first.
 void ThreadMapper::assignScratch(int64_t realBytes) {
   SmallVector<std::pair<int64_t, kernel::LocalOp>> locals;
@@ -432,6 +435,8 @@ void ThreadMapper::assignScratch(int64_t realBytes) {
     used += bytes;
     local.setMemory(used <= kernel::kSharedOfAll ? kernel::Memory::Shared : kernel::Memory::Global);
   }
+  if (kernel::blockBytes(func_, kernel::Memory::Global, realBytes) > 0)
+    func_.setMostBlocks(kScratchBlocks);
 }
 
 struct KernelMapThreadsPass : impl::KernelMapThreadsBase<KernelMapThreadsPass> {

@@ -106,6 +106,15 @@ def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelPadRows : Pass<"kernel-pad-rows", "::mlir::ModuleOp"> {
+  let summary = "Let the rows of a GPU's buffers begin where four numbers are read at once";
+  let description = [{
+    Rows of 16 numbers or more get a `stride` that is a multiple of 4. Gradients lie as whoever asked for them has them, and what is
+    computed when the model is made lies as the host has it. Afterwards all other such rows begin at multiples of four numbers.
+  }];
+  let statistics = [Statistic<"paddedBuffers", "padded-buffers", "Buffers with room between their rows">];
+}
+
 def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   let summary = "Find loops over levels or steps that a GPU may run in one launch";
   let description = [{
@@ -182,6 +191,19 @@ def KernelPlanScratch : Pass<"kernel-plan-scratch", "::mlir::ModuleOp"> {
     Statistic<"placedLocals", "placed-locals", "Locals that lie in the scratch of a thread">,
     Statistic<"copiedOperands", "copied-operands", "Operands that are copied as double">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
+def KernelPlanSlots : Pass<"kernel-plan-slots", "::mlir::ModuleOp"> {
+  let summary = "Say where instances of cells have their slots, and which are of nodes that are alike";
+  let description = [{
+    The only secondary key of a cell is `fixed` where its range is the same for every node, and short: each node then has a slot
+    for each value, and none is looked for. A group is `shared` where its `of_fields` and such slots let nodes that are alike share
+    instances, and where nobody asks of a node by itself: for its gradient, or whether it was called. Afterwards no other range of
+    constants is of up to 16 values and its cell's only secondary key, and no other group may be shared.
+  }];
+  let statistics = [
+    Statistic<"fixedKeys", "fixed-keys", "Keys for whose values each node has slots">,
+    Statistic<"sharedGroups", "shared-groups", "Groups whose instances nodes that are alike may share">];
 }
 
 def KernelShareStages : Pass<"kernel-share-stages", "::mlir::ModuleOp"> {

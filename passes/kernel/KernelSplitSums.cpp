@@ -205,13 +205,13 @@ private:
     b.setInsertionPointAfter(like);
     SymbolTable names(program);
     auto type = RankedTensorType::get({slices, numbers}, b.getF32Type());
-    auto buffer = kernel::BufferOp::create(b, func.getLoc(), (func.getStageName() + ".slices").str(),
-                                           like.getIndexSet(), type, b.getI32IntegerAttr(storage()),
-                                           /*live=*/IntegerAttr());
+    auto buffer =
+        kernel::BufferOp::create(b, func.getLoc(), func.getStageName() + ".slices", like.getIndexSet(), type);
+    buffer.setStorage(storage());
     names.insert(buffer); // a `let slices` may have the name already
-    func.setSlices(slices);
-    func.setOfSlicesAttr(FlatSymbolRefAttr::get(buffer.getSymNameAttr()));
-    func.setSummedAttr(b.getArrayAttr(arrays.getArrayRef()));
+    func.setSlicesAttr(kernel::SlicesAttr::get(func.getContext(), slices,
+                                               llvm::map_to_vector(arrays, llvm::CastTo<FlatSymbolRefAttr>),
+                                               FlatSymbolRefAttr::get(buffer.getSymNameAttr())));
     LDBG() << "@" << func.getSymName() << ": at most " << slices << " slices of " << numbers << " numbers";
     ++slicedStages;
   }
@@ -219,9 +219,9 @@ private:
   /// That of all stages' slices: each are used behind their stage and not again.
   int32_t storage() {
     for (auto func : program.getOps<kernel::FuncOp>())
-      if (func.getOfSlices())
+      if (kernel::SlicesAttr slices = func.getSlicesAttr())
         return static_cast<int32_t>(
-            *program.lookupSymbol<kernel::BufferOp>(*func.getOfSlices()).getStorage());
+            *program.lookupSymbol<kernel::BufferOp>(slices.getSums().getAttr()).getStorage());
     return static_cast<int32_t>(kernel::nextStorage(program));
   }
   static int64_t numbersOf(kernel::BufferOp buffer) {

@@ -81,7 +81,7 @@ void addLargeM(kernel::FuncOp func) {
     return;
   chooseTiles(func);
   if (kernel::largeMBytes(func) <= kernel::kSharedOfLargeM)
-    func.setLargeM(kernel::kLargeMRows);
+    func.setLargeM(true);
 }
 
 } // namespace dbc::passes

@@ -85,7 +85,7 @@ struct Traffic {
     StringAttr at = name("");
     if (segment.getAt())
       at = relations.lookup<batch::RelationOp>(*segment.getAt()).getIndexArrayAttr();
-    add(/*gathered=*/true, segment.getListAttr(), name("begin"), at);
+    add(/*gathered=*/true, segment.getListAttr(), name(kernel::kBeginArray), at);
   }
 
   /// Of an array's rows: a reduction may give another type.
@@ -95,12 +95,8 @@ struct Traffic {
   }
 
   void describe(kernel::FuncOp func) const {
-    func.setRealsRead(read.reals);
-    func.setBytesRead(read.bytes);
-    func.setRealsWritten(written.reals);
-    func.setBytesWritten(written.bytes);
-    func.setGathers(gathers);
-    func.setOperations(operations);
+    func.setWorkAttr(kernel::WorkAttr::get(func.getContext(), read.reals, read.bytes, written.reals,
+                                           written.bytes, gathers, operations));
     if (!elements.empty())
       func.setElementsAttr(ArrayAttr::get(func.getContext(), elements));
   }

@@ -11,7 +11,7 @@ namespace dbc::passes {
 LogicalResult Flattening::run() {
   findCells();
   inputs = program.addIndexSet(entry.getLoc(), "input", kernel::IndexSetKind::Inputs, nullptr);
-  inputs->addArray("input");
+  inputs->addArray(kernel::kInputArray.str());
   for (auto relation : entry->getParentOfType<ModuleOp>().getOps<dyn::RelationOp>())
     program.keepName(relation.getSymName());
   for (auto &group : groups) {
@@ -69,7 +69,7 @@ void Flattening::declareCell(CellInfo &cell) {
   StringRef name = cell.op.getSymName();
   cell.indexSet = program.addIndexSet(cell.op.getLoc(), name, kernel::IndexSetKind::Instances, nullptr);
   cell.indexSet->sites = cell.op.getSitesAttr();
-  cell.indexSet->addArray(dyn::startsWithNode(cell.op) ? "node" : "input");
+  cell.indexSet->addArray((dyn::startsWithNode(cell.op) ? kernel::kNodeArray : kernel::kInputArray).str());
   for (BlockArgument key : dyn::secondaryKeys(cell.op)) {
     std::string name = dyn::sourceName(key.getLoc());
     while (name.empty() || cell.indexSet->numbers.count(name))

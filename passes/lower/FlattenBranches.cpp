@@ -101,7 +101,7 @@ void Branches::walkArm(Branch &branch, Block &block) {
     arm.at.indexSet = program.addIndexSet(loc, outer.indexSet->name + "." + branch.names[n],
                                           kernel::IndexSetKind::Arm, outer.indexSet);
     arm.at.row = structure.count(loc, arm.at.indexSet);
-    stages.indexArray(arm.at.indexSet, outer.row, "parent");
+    stages.indexArray(arm.at.indexSet, outer.row, kernel::kParentArray);
     arm.at.indexSet->used = false;
   }
   Block &source = branch.regions[n]->front();

@@ -22,8 +22,9 @@ void Calls::slotFunction() {
     FlatSymbolRefAttr data;
     if (auto node = dyn_cast<dyn::NodeType>(key.getType()))
       data = node.getData();
-    auto op = kernel::KeyOp::create(b, key.getLoc(), b.getI32Type(), cell.group, cell.number, k, slot,
-                                    arguments[k + 1], data, dyn::sourceLocation(key.getLoc()));
+    auto op =
+        kernel::KeyOp::create(b, key.getLoc(), b.getI32Type(), cell.group, cell.number, k, slot,
+                              arguments[k + 1], data, /*fixed=*/false, dyn::sourceLocation(key.getLoc()));
     slot = op.getResult();
     if (data)
       continue;

@@ -74,8 +74,7 @@ void ProgramWriter::declareIndexSets() {
 
 std::string ProgramWriter::addBuffer(StringRef name, IndexSetInfo *indexSet, Type type) {
   std::string symbol = unique(name);
-  declared[symbol] = kernel::BufferOp::create(declare, loc(), symbol, indexSet->name, type,
-                                              /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+  declared[symbol] = kernel::BufferOp::create(declare, loc(), symbol, indexSet->name, type);
   bufferIndexSet[symbol] = indexSet;
   return symbol;
 }

@@ -115,7 +115,7 @@ void Recurrences::begin(Recurrence &r) {
 
 /// Step k: from the state before it to the one after it.
 void Recurrences::step(Recurrence &r, RowContext inner, Value k) {
-  stages.indexArray(r.steps, k, "step");
+  stages.indexArray(r.steps, k, kernel::kStepArray);
   Value j = r.back ? structure.sub(structure.sub(r.length, structure.integer(1)), k) : k;
   Value before = structure.add(r.first, k), after = structure.add(before, structure.integer(1));
   if (r.stops) {

@@ -133,7 +133,7 @@ kernel::ForOp StageWriter::rows(Location loc, IndexSetInfo *indexSet, Value leng
                                 function_ref<void(RowContext, Value)> body) {
   return structure.loop(loc, length, [&](Value j) {
     RowContext inner{indexSet, structure.count(loc, indexSet)};
-    indexArray(indexSet, outer.row, "parent");
+    indexArray(indexSet, outer.row, kernel::kParentArray);
     body(inner, j);
     push(inner);
   });

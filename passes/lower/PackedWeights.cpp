@@ -56,44 +56,31 @@ std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAtt
   submatrices.add(weights, 0, 0);
   ArrayAttr submatrixSymbols = declare.getArrayAttr(submatrices.symbols);
   ArrayRef<int64_t> positions = submatrices.isCut ? submatrices.blocks : submatrices.positions;
-  std::string key;
-  llvm::raw_string_ostream out(key);
-  out << submatrixSymbols << bool(tables) << turned;
-  if (init)
-    out << " init " << init;
-  if (gates)
-    out << " gates " << gatesAttr << " width " << widthAttr;
-  llvm::interleaveComma(positions, out);
-  std::string &symbol = declared[key];
-  if (symbol.empty()) {
-    std::string name;
-    for (Attribute each : submatrices.symbols)
-      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(each).getValue().str();
-    auto op =
-        kernel::WeightsOp::create(declare, at, (turned ? "turned." : "packed.") + name, submatrixSymbols,
-                                  positions, dyn::extents(type)[0], dyn::extents(type)[1], tables, init,
-                                  gatesAttr, widthAttr, kernel::ContractAttr(), turned);
-    op->remove();
+  std::string name;
+  for (Attribute each : submatrices.symbols)
+    name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(each).getValue().str();
+  auto op = kernel::WeightsOp::create(declare, at, (turned ? "turned." : "packed.") + name, submatrixSymbols,
+                                      positions, dyn::extents(type)[0], dyn::extents(type)[1], tables, init,
+                                      gatesAttr, widthAttr, kernel::ContractAttr(), turned);
+  op->remove();
+  kernel::WeightsOp &known = declared[op.getPacked()];
+  if (known) {
+    op.erase();
+  } else {
     names.insert(op, declare.getInsertionPoint());
-    symbol = op.getSymName().str();
+    known = op;
   }
-  return symbol;
+  return known.getSymName().str();
 }
 
 void mergeWholeMatrices(kernel::ProgramOp program) {
-  auto contents = [](kernel::WeightsOp op) {
-    NamedAttrList attributes(op->getAttrDictionary());
-    for (StringAttr name : {op.getSymNameAttrName(), op.getGatesAttrName(), op.getWidthAttrName()})
-      attributes.erase(name);
-    return attributes.getDictionary(op.getContext());
-  };
   llvm::DenseMap<Attribute, kernel::WeightsOp> tiled;
   for (auto op : program.getOps<kernel::WeightsOp>())
     if (op.isTiledWhole())
-      tiled.try_emplace(contents(op), op);
+      tiled.try_emplace(op.getMatrix(), op);
   llvm::DenseMap<Attribute, kernel::WeightsOp> merged; // by the symbol of the whole one
   for (auto op : llvm::make_early_inc_range(program.getOps<kernel::WeightsOp>()))
-    if (kernel::WeightsOp same = op.getGates() ? kernel::WeightsOp() : tiled.lookup(contents(op))) {
+    if (kernel::WeightsOp same = op.getGates() ? kernel::WeightsOp() : tiled.lookup(op.getMatrix())) {
       merged[FlatSymbolRefAttr::get(op)] = same;
       op.erase();
     }

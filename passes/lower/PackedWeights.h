@@ -6,7 +6,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Products.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dbc::passes {
 
@@ -26,7 +26,7 @@ public:
 private:
   mlir::SymbolTable &names;
   mlir::OpBuilder declare;
-  llvm::StringMap<std::string> declared; ///< by contents
+  llvm::DenseMap<mlir::Attribute, kernel::WeightsOp> declared; ///< by what is packed
 };
 
 /// Has products with a whole matrix read one that is packed in tiles, where both are the same numbers in the

@@ -39,8 +39,9 @@ void RowLists::lowerBefore(batch::StageOp stage, OpBuilder &launches) {
 }
 
 RowLists::Transpose RowLists::declare(batch::TransposeOp op, OpBuilder &declarations) {
-  auto indexSet = kernel::IndexSetOp::create(declarations, op.getLoc(), op.getSymName(),
-                                             kernel::IndexSetKind::Transpose, {"row", "begin"});
+  auto indexSet =
+      kernel::IndexSetOp::create(declarations, op.getLoc(), op.getSymName(), kernel::IndexSetKind::Transpose,
+                                 {kernel::kRowArray, kernel::kBeginArray});
   names.insert(indexSet);
   Transpose transpose{
       op.getLoc(), FlatSymbolRefAttr::get(indexSet), {}, op.getToAttr(), op.getNumbersAttr(), {}, {}};

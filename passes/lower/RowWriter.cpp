@@ -84,7 +84,7 @@ RowWriter::List RowWriter::list(batch::SegmentOp op) {
   if (op.getAt())
     at = index(relations.lookup<batch::RelationOp>(*op.getAt()).getIndexArray());
   auto begin = [&](Value row) -> Value {
-    return kernel::LoadOp::create(b, loc, b.getI32Type(), op.getList(), b.getStringAttr("begin"),
+    return kernel::LoadOp::create(b, loc, b.getI32Type(), op.getList(), b.getStringAttr(kernel::kBeginArray),
                                   ValueRange(row));
   };
   Value first = begin(at);
@@ -119,7 +119,8 @@ Value RowWriter::rowOfList(batch::SegmentOp op, Value first, Value k) {
   Value r =
       !list || list.getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
   if (!list)
-    r = kernel::LoadOp::create(b, loc, b.getI32Type(), op.getList(), b.getStringAttr("row"), ValueRange(r));
+    r = kernel::LoadOp::create(b, loc, b.getI32Type(), op.getList(), b.getStringAttr(kernel::kRowArray),
+                               ValueRange(r));
   if (op.getVia()) {
     auto via = relations.lookup<batch::RelationOp>(*op.getVia());
     r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getIndexArrayAttr(), ValueRange(r));

@@ -1,114 +1,6 @@
 // RUN: dbc-opt %s -split-input-file -verify-diagnostics
 // What the `batch` dialect refuses; batch-relations.mlir has what it refuses of relations.
 
-// A program's arguments have names.
-// expected-error @+1 {{'kernel.program' op has 0 argument names and 1 types}}
-kernel.program @p [] [f32] -> f32 {
-}
-
-// -----
-
-// They are of data types that there are.
-// expected-error @+1 {{'kernel.program' op names no data type @Tree}}
-kernel.program @p ["t"] [!dyn.list<!dyn.node<@Tree>>] -> f32 {
-}
-
-// -----
-
-// So is what it gives.
-// expected-error @+1 {{'kernel.program' op names no data type @Tree}}
-kernel.program @p [] [] -> tuple<f32, !dyn.node<@Tree>> {
-}
-
-// -----
-
-// A loss gives its number first (manual, G3).
-// expected-error @+1 {{'kernel.program' op is a loss, but gives no f32 first}}
-kernel.program loss @p [] [] -> i32 {
-}
-
-// -----
-
-// A buffer has rows.
-kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.buffer' op names @input, which is no index set}}
-  kernel.buffer @x over @input : f32
-}
-
-// -----
-
-// It holds numbers.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'kernel.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
-  kernel.buffer @x over @input : !dyn.list<f32>
-}
-
-// -----
-
-// Storages are counted from 0.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'kernel.buffer' op attribute 'storage' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
-  kernel.buffer @x over @input : f32 storage -1
-}
-
-// -----
-
-// Only where rows lie in the order of time steps may those of some be kept.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'kernel.buffer' op keeps the rows of some time steps, but its rows do not lie in the order of these}}
-  kernel.buffer @x over @input : f32 live 2
-}
-
-// -----
-
-// An output is a buffer's.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'kernel.output' op names @input, which is no buffer}}
-  kernel.output 0 = @input depth 0
-}
-
-// -----
-
-// It is one of the program's results.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  kernel.buffer @x over @input : f32
-  // expected-error @+1 {{'kernel.output' op is result 1 of 1}}
-  kernel.output 1 = @x depth 0
-}
-
-// -----
-
-// It has the result's type.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  kernel.buffer @x over @input : i32
-  // expected-error @+1 {{'kernel.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
-  kernel.output 0 = @x depth 0
-}
-
-// -----
-
-// It lies as deep in lists as the result.
-kernel.program @p [] [] -> !dyn.list<f32> {
-  kernel.index_set inputs @input ["input"]
-  kernel.buffer @x over @input : f32
-  // expected-error @+1 {{'kernel.output' op has 'f32' at depth 0 for result 0, which is '!dyn.list<f32>'}}
-  kernel.output 0 = @x depth 0
-}
-
-// -----
-
-// It is the program's.
-// expected-error @+1 {{'kernel.output' op expects parent op 'kernel.program'}}
-kernel.output 0 = @x depth 0
-
-// -----
-
 // A stage computes rows of an index set.
 kernel.program @p [] [] -> f32 {
   // expected-error @+1 {{'batch.stage' op names @input, which is no index set}}
@@ -530,26 +422,6 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Levels are those of a group.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'kernel.levels' op names @input, which is no group}}
-  kernel.levels @input {
-  }
-}
-
-// -----
-
-// Steps are those of a scan.
-kernel.program @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'kernel.steps' op names @input, which is no index set of steps}}
-  kernel.steps @input {
-  }
-}
-
-// -----
-
 // A transpose is of a relation to an index set.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
@@ -629,36 +501,6 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// A gradient is a parameter's, and has its shape.
-kernel.param @W : tensor<3xf32>
-kernel.program loss @p [] [] -> f32 {
-  kernel.index_set batch @batch []
-  kernel.buffer @sum over @batch : tensor<2xf32>
-  // expected-error @+1 {{'kernel.gradient' op of @W, which is 'tensor<3xf32>', lies in 'tensor<2xf32>'}}
-  kernel.gradient @W = @sum
-}
-
-// -----
-
-kernel.param @W : tensor<3xf32>
-kernel.program loss @p [] [] -> f32 {
-  kernel.index_set inputs @input ["input"]
-  kernel.buffer @sum over @input : tensor<3xf32>
-  // expected-error @+1 {{'kernel.gradient' op lies in a buffer that has more than one row}}
-  kernel.gradient @W = @sum
-}
-
-// -----
-
-kernel.program loss @p [] [] -> f32 {
-  kernel.index_set batch @batch []
-  kernel.buffer @sum over @batch : tensor<3xf32>
-  // expected-error @+1 {{'kernel.gradient' op names @W, which is no parameter}}
-  kernel.gradient @W = @sum
-}
-
-// -----
-
 // What adds all rows up does nothing else.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
@@ -690,27 +532,6 @@ kernel.program @p [] [] -> f32 {
       batch.accumulate %0, @sum : f32
     }
   }
-}
-
-// -----
-
-// A sparse gradient has rows of the table, as many of them as it.
-kernel.param @E : tensor<9x4xf32>
-kernel.program loss @p [] [] -> f32 {
-  kernel.index_set distinct @E.rows ["row"] extent 9
-  kernel.buffer @sum over @E.rows : tensor<9x4xf32>
-  // expected-error @+1 {{'kernel.gradient' op of @E, which is 'tensor<9x4xf32>', lies in 'tensor<9x4xf32>'}}
-  kernel.gradient @E = @sum
-}
-
-// -----
-
-kernel.param @E : tensor<9x4xf32>
-kernel.program loss @p [] [] -> f32 {
-  kernel.index_set distinct @E.rows ["row"] extent 8
-  kernel.buffer @sum over @E.rows : tensor<4xf32>
-  // expected-error @+1 {{'kernel.gradient' op of @E, which has 9 rows, lies at rows of 8}}
-  kernel.gradient @E = @sum
 }
 
 // -----
@@ -764,17 +585,6 @@ kernel.program @p [] [] -> f32 {
     %1 = dyn.dropout %0 rate 5.000000e-01 place 1 : f32
     batch.write %1, @x : f32
   }
-}
-
-// -----
-
-// The gradient of an argument has its rows.
-kernel.program loss @p ["x"] [f32] -> f32 {
-  kernel.argument @arg.x = "x" 0 value : f32
-  kernel.index_set inputs @input ["input"]
-  kernel.buffer @gradient over @input : f32
-  // expected-error @+1 {{'kernel.input_gradient' op of @arg.x lies in a buffer that has other rows}}
-  kernel.input_gradient @arg.x = @gradient
 }
 
 // -----

@@ -65,6 +65,7 @@ module @m {
 
     // What does not fit 96 KiB lies in global memory, the largest first.
     // CHECK-LABEL: kernel.func stage @large
+    // CHECK-SAME: most_blocks = 512 : i64
     // CHECK: kernel.local in global : <8x3500xf32>
     // CHECK: kernel.local in shared : <8x100xf32>
     // DOUBLE-LABEL: kernel.func stage @large

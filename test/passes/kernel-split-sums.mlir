@@ -18,7 +18,7 @@ module @m {
 
     // @b takes the rows of @x as they are, @c those of another operand, which is no product's first.
     // CHECK-LABEL: kernel.func stage @stage.outer
-    // CHECK-SAME: of_slices = @outer.slices, slices = 64 : i64, summed = [@W, @b, @c], sums
+    // CHECK-SAME: slices = #kernel.slices<64, arrays = [@W, @b, @c], sums = @outer.slices>, sums
     // CHECK: kernel.outer {{.*}} into @W bias @b
     // CHECK-NOT: @b
     // CHECK: kernel.store %{{.*}}, @c

@@ -73,7 +73,7 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
       %r = kernel.row_of @encode(%t)
       kernel.set @input "encode"[%row], %r
     }
-    kernel.func stage @leaf(%begin: i32, %end: i32) over @encode.Leaf attributes {doc = ["`encode` of a Leaf: (i, o, u) = W @ E[word] + b (tree_lstm.dyn:18)"], bytes_read = 48 : i64, bytes_written = 64 : i64, gathers = 1 : i64} {
+    kernel.func stage @leaf(%begin: i32, %end: i32) over @encode.Leaf attributes {doc = ["`encode` of a Leaf: (i, o, u) = W @ E[word] + b (tree_lstm.dyn:18)"], work = #kernel.work<reads 0 reals 48 bytes, writes 0 reals 64 bytes, gathers = 1, operations = 0>} {
       %zero = arith.constant 0 : i32
       %hidden = arith.constant 8 : i32
       %two = arith.constant 16 : i32
@@ -116,7 +116,7 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
         kernel.yield
       }
     }
-    kernel.func stage @node(%begin: i32, %end: i32) over @encode.Node attributes {doc = ["`encode` of a Node (tree_lstm.dyn:23)", "by level"], bytes_read = 128 : i64, bytes_written = 64 : i64, gathers = 4 : i64} {
+    kernel.func stage @node(%begin: i32, %end: i32) over @encode.Node attributes {doc = ["`encode` of a Node (tree_lstm.dyn:23)", "by level"], work = #kernel.work<reads 0 reals 128 bytes, writes 0 reals 64 bytes, gathers = 4, operations = 0>} {
       %zero = arith.constant 0 : i32
       %hidden = arith.constant 8 : i32
       %two = arith.constant 16 : i32
