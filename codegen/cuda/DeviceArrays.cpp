@@ -106,8 +106,7 @@ void DeviceArrays::add(kernel::TimeStepLoopInterface op, size_t number, const Pr
   loop.number = number;
   loop.name = kernels.fresh(name);
   op->walk([&](kernel::CopyAsyncOp copy) {
-    auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
-    loop.resident.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
+    loop.resident.push_back(program.find<kernel::WeightsOp>(copy.getWeights()));
   });
   loop.syncsElements = syncs.has_value();
   for (Attribute buffer : syncs ? syncs->getValue() : ArrayRef<Attribute>())

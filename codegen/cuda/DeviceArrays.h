@@ -25,21 +25,16 @@ public:
   std::vector<kernel::WeightsOp> weights;
   std::vector<mlir::Operation *> checks; ///< see ModelNames::check
 
-  /// A matrix that is resident in each block of threads: its tile number block % tiles, or all of it.
-  struct ResidentTile {
-    kernel::WeightsOp matrix;
-    int64_t tiles, bytes; ///< of what is resident in a block
-  };
   /// A loop over levels or steps that is one launch.
   struct Loop {
     mlir::Operation *op = nullptr;
-    size_t number = 0;                  ///< among the program's persistent loops
-    std::string name;                   ///< of its kernel
-    std::vector<kernel::FuncOp> stages; ///< in order
-    std::vector<std::string> timeSteps; ///< members that hold the bounds of each one's time steps
-    std::vector<ResidentTile> resident;
-    bool syncsElements = false;      ///< whether blocks may wait for elements of the buffers `synced`
-    std::vector<std::string> synced; ///< symbols
+    size_t number = 0;                       ///< among the program's persistent loops
+    std::string name;                        ///< of its kernel
+    std::vector<kernel::FuncOp> stages;      ///< in order
+    std::vector<std::string> timeSteps;      ///< members that hold the bounds of each one's time steps
+    std::vector<kernel::WeightsOp> resident; ///< matrices: a block has tile number block % tiles, or all
+    bool syncsElements = false;              ///< whether blocks may wait for elements of the buffers `synced`
+    std::vector<std::string> synced;         ///< symbols
   };
   std::vector<Loop> loops;
   std::vector<std::pair<kernel::IndexSetOp, std::string>> timeSteps; ///< bounds of time steps: members

@@ -322,28 +322,28 @@ void LoopEmitter::kernel() {
 }
 
 void LoopEmitter::first(kernel::FirstOp op) {
-  for (DeviceArrays::ResidentTile tile : loop_.resident) {
-    std::string member = program_.nameOf(tile.matrix);
-    resident_[tile.matrix.getSymName()] = names_.fresh(member);
-    out_.line("dbc::cuda::Fragments " + resident_[tile.matrix.getSymName()] + " = " + uses_(member) + ";");
+  for (kernel::WeightsOp matrix : loop_.resident) {
+    std::string member = program_.nameOf(matrix);
+    resident_[matrix.getSymName()] = names_.fresh(member);
+    out_.line("dbc::cuda::Fragments " + resident_[matrix.getSymName()] + " = " + uses_(member) + ";");
   }
   out_.open("if (kResident)");
-  size_t number = 0;
   for (Operation &each : op.getBody().front()) {
     if (isa<kernel::WaitCopiesOp>(each)) {
       out_.line("dbc::cuda::wait_for_copies();");
     } else if (isa<kernel::BarrierOp>(each)) {
       out_.line("__syncthreads();");
     } else {
-      assert(isa<kernel::CopyAsyncOp>(each) && "nothing else comes first");
-      DeviceArrays::ResidentTile tile = loop_.resident[number++];
-      std::string name = resident_[tile.matrix.getSymName()], memory = names_.fresh("resident_" + name);
-      out_.line("DBC_RESIDENT(float, " +
-                commas({memory, std::to_string(all_), std::to_string(tile.bytes / 4)}) + ");");
+      auto copy = cast<kernel::CopyAsyncOp>(each); // nothing else comes first
+      auto matrix = program_.find<kernel::WeightsOp>(copy.getWeights());
+      const int64_t offset = copy.getOffset(), bytes = matrix.getTileBytes(), tiles = matrix.getTileCount();
+      std::string name = resident_[matrix.getSymName()], memory = names_.fresh("resident_" + name);
+      out_.line("DBC_RESIDENT(float, " + commas({memory, std::to_string(offset), std::to_string(bytes / 4)}) +
+                ");");
       out_.line(name + " = dbc::cuda::copy_async(" +
-                commas({name, std::to_string(tile.tiles), memory, "block_group"}) + ");");
-      all_ += tile.bytes;
-      tiles_ = std::max(tiles_, tile.tiles);
+                commas({name, std::to_string(tiles), memory, "block_group"}) + ");");
+      all_ = offset + bytes;
+      tiles_ = std::max(tiles_, tiles);
     }
   }
   out_.close();

@@ -220,11 +220,6 @@ void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
   scope_ = outer;
-  [[maybe_unused]] auto announced = [&](bool largeM) {
-    return kernel::blockBytes(kernel::FuncOp(func_), kernel::Memory::Shared, model_.bytes("real"), largeM);
-  };
-  assert(shared_ <= announced(false) && (!hasLargeM() || largeMShared_ <= announced(true)) &&
-         "launches ask for what the function has");
 }
 
 void KernelEmitter::emitOfThreads(Operation *op) {
@@ -318,16 +313,13 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   if (op.getMemory() == kernel::Memory::Shared)
     return emitShared(op, element, name);
   out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(" +
-             uses_("scratch") + ", " + std::to_string(global_) + ");");
-  global_ += kernel::blockBytes(op, model_.bytes("real"));
+             uses_("scratch") + ", " + std::to_string(*op.getOffset()) + ");");
 }
 
 void KernelEmitter::emitShared(kernel::LocalOp op, const std::string &element, const std::string &name) {
   if (hasLargeM() && !kernel::isOfRows(op))
     return emitSums(op, element, name);
-  const int64_t bytes = kernel::blockBytes(op, model_.bytes("real")),
-                largeMBytes = hasLargeM() ? kernel::largeMBytes(op) : bytes;
-  std::string extents, offset = either(shared_, largeMShared_), all = name;
+  std::string extents, offset = either(*op.getOffset(), op.getLargeM().value_or(0)), all = name;
   for (auto [axis, extent] : llvm::enumerate(op.getType().getShape()))
     extents +=
         (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
@@ -338,27 +330,26 @@ void KernelEmitter::emitShared(kernel::LocalOp op, const std::string &element, c
     extents = "kTiles * " + extents;
   }
   out_->line("DBC_SHARED(" + commas({element, all, offset, extents}) + ");");
-  shared_ += bytes;
-  largeMShared_ += largeMBytes;
 }
 
 /// What warps add up of a function's products is one array, which comes first: each has a part of it, or in
 /// large-M tiles all of it.
 void KernelEmitter::emitSums(kernel::LocalOp op, const std::string &element, const std::string &name) {
   if (allSums_.empty()) {
-    int64_t bytes = 0;
+    int64_t bytes = 0, largeMBytes = 0;
     kernel::FuncOp(func_).walk([&](kernel::LocalOp local) {
       if (local->use_empty() || kernel::isOfRows(local))
         return;
       bytes += kernel::blockBytes(local, model_.bytes("real"));
-      largeMShared_ = std::max(largeMShared_, kernel::largeMBytes(local));
+      largeMBytes = std::max(largeMBytes, kernel::largeMBytes(local));
     });
     allSums_ = name;
-    out_->line("DBC_SHARED(" + commas({element, name, "0", either(bytes / 4, largeMShared_ / 4)}) + ");");
+    assert(op.getOffset() == 0 && "what warps add up comes first");
+    out_->line("DBC_SHARED(" + commas({element, name, "0", either(bytes / 4, largeMBytes / 4)}) + ");");
   } else {
-    out_->line(element + " *const " + name + " = " + allSums_ + " + (" + either(shared_ / 4, 0) + ");");
+    out_->line(element + " *const " + name + " = " + allSums_ + " + (" + either(*op.getOffset() / 4, 0) +
+               ");");
   }
-  shared_ += kernel::blockBytes(op, model_.bytes("real"));
 }
 
 //===-- Products ----------------------------------------------------------------------------------------===//

@@ -107,8 +107,6 @@ private:
   /// declaration of what the product gives of a tile, and its size.
   std::string firstTile_, tile_, arrayOfTile_, sizeOfTile_;
   std::string allSums_; ///< what warps add up of all products
-  /// Bytes of the locals that were printed so far.
-  int64_t global_ = 0, shared_ = 0, largeMShared_ = 0;
 };
 
 } // namespace dbc::codegen

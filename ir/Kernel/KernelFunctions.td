@@ -170,11 +170,16 @@ def Kernel_StoreOp : Kernel_UserOp<"store", [MemoryEffects<[MemWrite]>, DeclareO
 }
 def Kernel_LocalOp : Kernel_Op<"local", [MemoryEffects<[MemAlloc]>]> {
   let summary = "Scratch of the running thread, unset; with `memory` that of a GPU's block of threads";
-  let description = "On a CPU `offset` says at which byte of the thread's scratch it begins; without, it is on the stack.";
-  let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory, OptionalAttr<Kernel_Bytes>:$offset);
+  let description = [{
+    `offset` says at which byte it begins: on a CPU of the thread's scratch (absent: it is on the stack), on a GPU of the
+    block's memory of this kind (set by kernel-map-threads), and `large_m` where that is in large-M tiles.
+  }];
+  let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory, OptionalAttr<Kernel_Bytes>:$offset, OptionalAttr<Kernel_Bytes>:$large_m);
   let results = (outs Kernel_Local:$result);
-  let builders = [OpBuilder<(ins "LocalType":$type), [{ build($_builder, $_state, type, MemoryAttr(), ::mlir::IntegerAttr()); }]>];
-  let assemblyFormat = "(`in` $memory^)? (`offset` $offset^)? attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "LocalType":$type), [{
+    build($_builder, $_state, type, MemoryAttr(), /*offset=*/::mlir::IntegerAttr(), /*large_m=*/::mlir::IntegerAttr());
+  }]>];
+  let assemblyFormat = "(`in` $memory^)? (`offset` $offset^)? (`large_m` $large_m^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {

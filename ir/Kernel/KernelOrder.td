@@ -134,11 +134,12 @@ def Kernel_FirstOp : Kernel_Op<"first", [ParentOneOf<["LevelsOp", "StepsOp"]>, N
 def Kernel_CopyAsyncOp : Kernel_UserOp<"copy_async", [HasParent<"FirstOp">]> {
   let summary = "Begins to copy a matrix into shared memory, where it is resident for the loop";
   let description = [{
-    Of a matrix in tiles that blocks share the tile that the block computes. Products of the loop read the copy. It is there
-    behind kernel.wait_copies, for the thread, and behind a kernel.barrier after that, for the block.
+    Of a matrix in tiles that blocks share the tile that the block computes. Products of the loop read the copy, which begins at
+    byte `offset`, behind the scratch of the loop's stages. It is there behind kernel.wait_copies, for the thread, and behind a
+    kernel.barrier after that, for the block.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$weights);
-  let assemblyFormat = "$weights attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$weights, Kernel_Bytes:$offset);
+  let assemblyFormat = "$weights `to` $offset attr-dict";
 }
 def Kernel_WaitCopiesOp : Kernel_Op<"wait_copies", [HasParent<"FirstOp">]> {
   let summary = "Until all copies are there that the thread began";

@@ -4,6 +4,7 @@
 #include "ir/Kernel/Verify.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -407,6 +408,23 @@ LogicalResult WeightsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 //===-- Functions ----------------------------------------------------------------------------------===//
 
+/// Whether locals that have a place have it for themselves; numbers have four bytes at least.
+static bool lieApart(FuncOp func) {
+  std::map<std::pair<std::optional<Memory>, int64_t>, int64_t> ends; // by where they begin
+  bool apart = true;
+  func.getBody().walk([&](LocalOp local) {
+    if (!local.getOffset())
+      return;
+    const int64_t begin = *local.getOffset(), end = begin + llvm::product_of(local.getType().getShape()) *
+                                                                bytesOf(local.getType().getElement(), 4);
+    apart &= ends.try_emplace({local.getMemory(), begin}, end).second;
+  });
+  for (auto it = ends.begin(); apart && it != ends.end(); ++it)
+    if (auto next = std::next(it); next != ends.end() && next->first.first == it->first.first)
+      apart = it->second <= next->first.second;
+  return apart;
+}
+
 LogicalResult FuncOp::verify() {
   const FuncKind kind = getKind();
   const size_t least = kind == FuncKind::Index ? 2 : kind == FuncKind::Stage ? (getTiles() ? 4 : 2) : 1;
@@ -427,6 +445,8 @@ LogicalResult FuncOp::verify() {
   if (hasGlobal != getMostBlocks().has_value())
     return emitOpError(hasGlobal ? "has scratch in global memory for any number of blocks of threads"
                                  : "limits blocks of threads that have no scratch in global memory");
+  if (!lieApart(*this))
+    return emitOpError("has locals that overlap");
   Block &body = getBody().front();
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
   if (kind != FuncKind::Slot)

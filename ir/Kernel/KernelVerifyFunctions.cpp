@@ -120,11 +120,14 @@ LogicalResult LocalOp::verify() {
       !dyn::isNumber(type.getElement()) || !dyn::extents(type.getElement()).empty())
     return emitOpError("is no array of numbers: ") << type;
   auto func = (*this)->getParentOfType<FuncOp>();
+  if (getLargeM() && (getMemory() != Memory::Shared || !func || !func.getLargeM()))
+    return emitOpError("lies in large-M tiles, but its function has none in shared memory");
+  if (getMemory() || !getOffset())
+    return success();
   const int64_t scratch = func ? func.getScratch().value_or(0) : 0;
-  if (getOffset() && (getMemory() || static_cast<int64_t>(*getOffset()) >= scratch))
-    return emitOpError("lies at byte ")
-           << *getOffset() << " of " << scratch << " bytes of a thread's scratch";
-  return success();
+  if (static_cast<int64_t>(*getOffset()) < scratch)
+    return success();
+  return emitOpError("lies at byte ") << *getOffset() << " of " << scratch << " bytes of a thread's scratch";
 }
 
 static LogicalResult verifyElement(Operation *op, LocalType local, Type type, size_t indices) {
@@ -302,9 +305,16 @@ LogicalResult OuterOp::verifySymbolUses(SymbolTableCollection &symbols) {
         return dyn::extents(buffer.getType()) == ArrayRef(getHeightAttr().getInt());
       })))
     return failure();
-  return lookUp<BufferOp>(*this, getIntoAttr(), "buffer of such a matrix", symbols, [&](BufferOp buffer) {
-    return dyn::extents(buffer.getType()) == ArrayRef({getHeightAttr().getInt(), getOutputsAttr().getInt()});
-  });
+  const int64_t extents[] = {getHeightAttr().getInt(), getOutputsAttr().getInt()};
+  FailureOr<BufferOp> into =
+      lookUp<BufferOp>(*this, getIntoAttr(), "buffer of such a matrix", symbols,
+                       [&](BufferOp buffer) { return dyn::extents(buffer.getType()) == ArrayRef(extents); });
+  if (failed(into))
+    return failure();
+  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(*into, into->getIndexSetAttr());
+  if (indexSet && !indexSet.hasOneRow())
+    return emitOpError("adds to ") << getIntoAttr() << ", which has more than one row";
+  return success();
 }
 
 LogicalResult MultiplyOp::verify() {

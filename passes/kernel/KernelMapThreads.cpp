@@ -2,6 +2,7 @@
 //
 // kernel-map-threads: who of a GPU's block of threads does what in a stage, where they wait for each other,
 // and where its scratch lies.
+#include "ir/Kernel/LargeM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
@@ -40,6 +41,7 @@ public:
     func_.walk([](kernel::ForOp loop) { loop.setVector(false); }); // of one thread
     assignScratch(realBytes);
     addLargeM(func_);
+    placeScratch(realBytes);
   }
 
   unsigned mappedLoops = 0, barriers = 0;
@@ -57,6 +59,7 @@ private:
   void setBarriers(Block &block, BlockAccesses &pending);
   void giveMemory(kernel::OuterOp outer);
   void assignScratch(int64_t realBytes);
+  void placeScratch(int64_t realBytes);
   Value integer(int64_t number, Location loc) {
     return arith::ConstantOp::create(b_, loc, b_.getI32IntegerAttr(number));
   }
@@ -437,6 +440,31 @@ void ThreadMapper::assignScratch(int64_t realBytes) {
   }
   if (kernel::blockBytes(func_, kernel::Memory::Global, realBytes) > 0)
     func_.setMostBlocks(kScratchBlocks);
+}
+
+/// One behind the other. What warps add up of products comes first, and has one place in large-M tiles.
+void ThreadMapper::placeScratch(int64_t realBytes) {
+  SmallVector<kernel::LocalOp> locals;
+  func_.walk([&](kernel::LocalOp local) {
+    if (!local->use_empty())
+      locals.push_back(local);
+  });
+  int64_t global = 0, shared = 0, largeM = 0;
+  for (kernel::LocalOp local : locals)
+    if (func_.getLargeM() && !kernel::isOfRows(local))
+      largeM = std::max(largeM, kernel::largeMBytes(local));
+  for (kernel::LocalOp local : locals) {
+    int64_t &used = local.getMemory() == kernel::Memory::Global ? global : shared;
+    local.setOffset(used);
+    used += kernel::blockBytes(local, realBytes);
+    if (!func_.getLargeM())
+      continue;
+    local.setLargeM(kernel::isOfRows(local) ? largeM : 0);
+    largeM += kernel::isOfRows(local) ? kernel::largeMBytes(local) : 0;
+  }
+  assert(shared <= kernel::blockBytes(func_, kernel::Memory::Shared, realBytes) &&
+         (!func_.getLargeM() || largeM <= kernel::largeMBytes(func_)) &&
+         "launches ask for what the function has");
 }
 
 struct KernelMapThreadsPass : impl::KernelMapThreadsBase<KernelMapThreadsPass> {

@@ -97,7 +97,7 @@ def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
     what another one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else
     the largest is global. Stages whose blocks are one M tile of the tensor cores may have large-M ones too: the attribute
     `large_m` of the function. The stages of the model itself, which run when it is made, stay as they are. Afterwards the
-    others' loops have no `vector`, and all their locals a `memory`.
+    others' loops have no `vector`, and all their locals that are used a `memory` and an `offset`.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
   let statistics = [

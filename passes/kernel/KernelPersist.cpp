@@ -50,14 +50,15 @@ StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
 /// Of the numbers that tensor cores multiply.
 constexpr int64_t kRealBytes = 4;
 
-/// The matrices that fit beside the scratch of a loop's stages, in the order of these. Of a matrix in tiles a
-/// block of threads has one: all its products must be by tiles that blocks share.
-SmallVector<FlatSymbolRefAttr> residentIn(Block &body, SymbolTable &names) {
-  int64_t scratch = 0;
+/// The matrices that fit beside the scratch of a loop's stages, in the order of these, and at which byte each
+/// begins. Of a matrix in tiles a block of threads has one: all its products must be by tiles that blocks
+/// share.
+SmallVector<std::pair<FlatSymbolRefAttr, int64_t>> residentIn(Block &body, SymbolTable &names) {
+  int64_t used = 0;
   llvm::MapVector<Attribute, bool> fits;
   for (auto launch : body.getOps<kernel::LaunchOp>()) {
     auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
-    scratch = std::max(scratch, kernel::blockBytes(func, kernel::Memory::Shared, kRealBytes));
+    used = std::max(used, kernel::blockBytes(func, kernel::Memory::Shared, kRealBytes));
     func.walk([&](kernel::ProductOp product) {
       auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
       bool own = product.getSums() && (!matrix.getGates() || func.getTiles());
@@ -65,21 +66,20 @@ SmallVector<FlatSymbolRefAttr> residentIn(Block &body, SymbolTable &names) {
       known->second &= own;
     });
   }
-  SmallVector<FlatSymbolRefAttr> all;
-  int64_t room = kernel::kSharedOfH100 - scratch;
+  SmallVector<std::pair<FlatSymbolRefAttr, int64_t>> all;
   for (auto [name, fit] : fits) {
     auto matrix = names.lookup<kernel::WeightsOp>(cast<FlatSymbolRefAttr>(name).getValue());
-    if (!fit || matrix.getTileBytes() > room)
+    if (!fit || used + matrix.getTileBytes() > kernel::kSharedOfH100)
       continue;
-    room -= matrix.getTileBytes();
-    all.push_back(cast<FlatSymbolRefAttr>(name));
+    all.push_back({cast<FlatSymbolRefAttr>(name), used});
+    used += matrix.getTileBytes();
   }
   return all;
 }
 
 /// Says what such a launch does besides its stages; gives how many matrices are resident.
 size_t persist(Block &body, SymbolTable &names) {
-  SmallVector<FlatSymbolRefAttr> resident = residentIn(body, names);
+  SmallVector<std::pair<FlatSymbolRefAttr, int64_t>> resident = residentIn(body, names);
   for (auto launch : llvm::to_vector(body.getOps<kernel::LaunchOp>())) {
     OpBuilder builder(body.getParent()->getContext());
     builder.setInsertionPointAfter(launch);
@@ -91,8 +91,8 @@ size_t persist(Block &body, SymbolTable &names) {
   Location loc = body.getParentOp()->getLoc();
   auto first = kernel::FirstOp::create(builder, loc);
   builder.createBlock(&first.getBody());
-  for (FlatSymbolRefAttr matrix : resident)
-    kernel::CopyAsyncOp::create(builder, loc, matrix);
+  for (auto [matrix, offset] : resident)
+    kernel::CopyAsyncOp::create(builder, loc, matrix, builder.getI64IntegerAttr(offset));
   kernel::WaitCopiesOp::create(builder, loc);
   kernel::BarrierOp::create(builder, loc);
   return resident.size();

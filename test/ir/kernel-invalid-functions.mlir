@@ -161,6 +161,19 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// Locals lie apart, each in its memory.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.func' op has locals that overlap}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {scratch = 128 : i64} {
+    %x = kernel.local offset 0 : <8xf32>
+    %y = kernel.local in shared offset 16 : <8xf32>
+    %z = kernel.local offset 16 : <8xf32>
+  }
+}
+
+// -----
+
 // Blocks of threads that have scratch in global memory are counted, ...
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
@@ -480,6 +493,17 @@ kernel.program @p [] [] -> f32 {
 
 // expected-error @+1 {{'kernel.local' op lies at byte 0 of 0 bytes of a thread's scratch}}
 %x = kernel.local offset 0 : !kernel.local<8xf32>
+
+// -----
+
+// Large-M tiles are the function's.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.local' op lies in large-M tiles, but its function has none in shared memory}}
+    %x = kernel.local in shared offset 0 large_m 0 : <8xf32>
+  }
+}
 
 // -----
 
@@ -940,6 +964,20 @@ kernel.program @p [] [] -> f32 {
     %x = kernel.local : <8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
     // expected-error @+1 {{'kernel.outer' op stands in no function that adds rows up}}
+    kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @into
+  }
+}
+
+// -----
+
+// Outer products are added to one row.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @into over @input : tensor<4x4xf32>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {sums} {
+    %x = kernel.local : <8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.outer' op adds to @into, which has more than one row}}
     kernel.outer %end of 8 rows %r height 4 by %r outputs 4 into @into
   }
 }

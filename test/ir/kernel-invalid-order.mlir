@@ -538,7 +538,7 @@ kernel.program @p [] [] -> f32 {
     kernel.steps @scan {
       kernel.first {
         // expected-error @+1 {{'kernel.copy_async' op names @w, which is no weights for tensor cores}}
-        kernel.copy_async @w
+        kernel.copy_async @w to 0
       }
     }
   }

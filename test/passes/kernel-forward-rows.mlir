@@ -8,7 +8,8 @@ module @m {
     kernel.index_set elements @set in @input ["parent", "left", "right"]
     kernel.buffer @h over @set : tensor<4xf32>
     kernel.buffer @y over @set : tensor<20xf32>
-    kernel.buffer @W over @input : tensor<4x20xf32>
+    kernel.index_set batch @batch []
+    kernel.buffer @W over @batch : tensor<4x20xf32>
 
     // Both operands' numbers are copied by one loop, which is gone with them.
     // CHECK-LABEL: kernel.func stage @stage.both

@@ -12,7 +12,7 @@ module @m {
     kernel.buffer @sum over @input : f32
 
     // CHECK-LABEL: kernel.func stage @sums
-    // CHECK: kernel.local in shared : <8x20xf32>
+    // CHECK: kernel.local in shared offset 0 : <8x20xf32>
     // CHECK: kernel.blocks %arg0 to %arg1 by 8 {
     // CHECK-NEXT: ^bb0(%[[FIRST:.*]]: i32, %[[COUNT:.*]]: i32):
     // CHECK: %[[ALL:.*]] = arith.muli %[[COUNT]], %c20{{.*}} : i32
@@ -66,11 +66,11 @@ module @m {
     // What does not fit 96 KiB lies in global memory, the largest first.
     // CHECK-LABEL: kernel.func stage @large
     // CHECK-SAME: most_blocks = 512 : i64
-    // CHECK: kernel.local in global : <8x3500xf32>
-    // CHECK: kernel.local in shared : <8x100xf32>
+    // CHECK: kernel.local in global offset 0 : <8x3500xf32>
+    // CHECK: kernel.local in shared offset 0 : <8x100xf32>
     // DOUBLE-LABEL: kernel.func stage @large
-    // DOUBLE: kernel.local in global : <8x3500xf32>
-    // DOUBLE: kernel.local in shared : <8x100xf32>
+    // DOUBLE: kernel.local in global offset 0 : <8x3500xf32>
+    // DOUBLE: kernel.local in shared offset 0 : <8x100xf32>
     kernel.func stage @large(%begin: i32, %end: i32) over @input {
       %zero = arith.constant 0 : i32
       %some = arith.constant 100 : i32

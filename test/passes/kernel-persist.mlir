@@ -99,7 +99,7 @@ module @m {
       // @packed.B has 256 KB, more than a block has; of @packed.C a block needs all tiles in turn.
       // CHECK: kernel.steps persistent @scan {
       // CHECK-NEXT: kernel.first {
-      // CHECK-NEXT: kernel.copy_async @packed.A
+      // CHECK-NEXT: kernel.copy_async @packed.A to {{[0-9]+}}
       // CHECK-NEXT: kernel.wait_copies
       // CHECK-NEXT: kernel.barrier
       // CHECK-NEXT: }

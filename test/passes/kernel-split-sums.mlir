@@ -23,7 +23,7 @@ module @m {
     // CHECK-NOT: @b
     // CHECK: kernel.store %{{.*}}, @c
     // CORES-LABEL: kernel.func stage @stage.outer
-    // CORES: %[[MEMORY:.*]] = kernel.local in shared : <9216xf32>
+    // CORES: %[[MEMORY:.*]] = kernel.local in shared offset {{[0-9]+}} : <9216xf32>
     // CORES: kernel.outer {{.*}} memory %[[MEMORY]] : !kernel.local<9216xf32> into @W bias @b on tf32
     kernel.func stage @stage.outer(%begin: i32, %end: i32) over @input attributes {sums} {
       %zero = arith.constant 0 : i32
