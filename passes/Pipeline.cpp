@@ -16,6 +16,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createDynDecompose({options.train}));
   pm.addPass(createDynHoist());
+  pm.addPass(createDynHoistCaptured());
+  pm.addPass(createDynHoist()); // what is computed where a cell is called, out of the binders around
   pm.addPass(createDynLambdaLift());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

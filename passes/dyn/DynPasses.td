@@ -89,6 +89,26 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     Statistic<"madeMaps", "made-maps", "Maps made of what may fail, and of what an inner binder computes from its elements">];
 }
 
+def DynHoistCaptured : Pass<"dyn-hoist-captured", "::mlir::ModuleOp"> {
+  let summary = "Compute once outside a recursion what uses only captured arguments that do not change in it (manual, C4)";
+  let description = [{
+    Work as in dyn-hoist, of captured arguments that every call inside the recursion passes on unchanged: it is computed before the
+    calls from outside, and captured in its place.
+    ```mlir
+    dyn.cell @decode(%t, %m captured) { ... dyn.match %t { ... %k = dyn.map (%m) { ^bb0(%y): contract(%K, %y) } ... } }
+    dyn.entry @e(%t, %m) { dyn.call @decode(%t) captured (%m) }
+    ==>
+    dyn.cell @decode(%t, %k captured) { ... dyn.match %t { ... %k ... } }
+    dyn.entry @e(%t, %m) { %k = dyn.map (%m) { ^bb0(%y): contract(%K, %y) }  dyn.call @decode(%t) captured (%k) }
+    ```
+    It leaves an arm of a match or if, too, where the cell is recursive and the arm stands in no other: some instance takes most
+    arms. What may fail an input stays, and so does what has a list whose length is computed.
+
+    Afterwards no such work is left, and no captured argument that is only passed on.
+  }];
+  let statistics = [Statistic<"hoistedValues", "hoisted-values", "Values that are captured in place of what they are made of">];
+}
+
 def DynLambdaLift : Pass<"dyn-lambda-lift", "::mlir::ModuleOp"> {
   let summary = "Lambda lifting: make cells of the captured arguments of cells (manual, C4)";
   let description = [{

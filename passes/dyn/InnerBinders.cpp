@@ -226,8 +226,14 @@ unsigned splitIn(Block &body, Operation *outer, Varying &varying, SmallVectorImp
 
 unsigned splitInnerBinders(Operation *outer) {
   Varying varying(outer);
+  return splitInnerBinders(&outer->getRegion(0).front(), outer, varying);
+}
+
+unsigned splitInnerBinders(ArrayRef<Block *> blocks, Operation *outer, Varying &varying) {
   SmallVector<Operation *> dead; // erased last: `varying` knows values by their addresses
-  unsigned maps = splitIn(outer->getRegion(0).front(), outer, varying, dead);
+  unsigned maps = 0;
+  for (Block *block : blocks)
+    maps += splitIn(*block, outer, varying, dead);
   for (Operation *op : llvm::reverse(dead))
     if (op->use_empty())
       op->erase();

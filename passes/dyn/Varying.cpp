@@ -16,6 +16,11 @@ Varying::Varying(Operation *binder, Elements elements) : elements(elements) {
   visit(body);
 }
 
+Varying::Varying(Block &body, ArrayRef<Value> arguments) : elements(Elements::AsTheirList) {
+  values.insert(arguments.begin(), arguments.end());
+  visit(body);
+}
+
 bool Varying::uses(Operation *op) const {
   return dyn::anyInside(op, [&](Operation *inner) {
     return llvm::any_of(inner->getOperands(), [&](Value v) { return has(v); });

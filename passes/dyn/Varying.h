@@ -9,13 +9,15 @@
 
 namespace dbc::passes {
 
-/// The values in the body of a binder that may be others for each of its elements.
+/// The values in the body of a binder that may be others for each of its elements; or in that of a cell.
 class Varying {
 public:
   /// Whether an element of an inner binder is one of them where its list is: always, or only if it is
   /// computed of such values, and not merely chosen by them.
   enum class Elements { AsTheirList, Computed };
   explicit Varying(mlir::Operation *binder, Elements elements = Elements::AsTheirList);
+  /// Those in the body of a cell, of whose arguments `arguments` are others in other instances.
+  Varying(mlir::Block &body, llvm::ArrayRef<mlir::Value> arguments);
 
   bool has(mlir::Value value) const { return values.contains(value); }
   /// Whether an operation, with all that is in it, uses such a value or does more than to give its results.

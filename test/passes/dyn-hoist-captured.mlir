@@ -1,0 +1,119 @@
+// RUN: dbc-opt %s --dyn-hoist-captured | FileCheck %s
+//
+// What a recursion computes of captured arguments that it passes on unchanged is computed where it is called (manual, C4): what
+// goes through a captured list too, though other things are done with its elements in the same loop.
+dyn.data @Tree {
+  dyn.ctor "Tree" ["x", "kids"] [f32, !dyn.list<!dyn.node<@Tree>>]
+}
+
+// CHECK-LABEL: dyn.entry @attends(
+// CHECK-SAME: %[[T:.*]]: !dyn.node<@Tree>, %[[M:.*]]: !dyn.list<f32>
+// CHECK: %[[KEYS:.*]] = dyn.map(%[[M]])
+// CHECK-NEXT: ^bb0(%[[Y:.*]]: f32):
+// CHECK-NEXT: %[[KEY:.*]] = math.tanh %[[Y]]
+// CHECK-NEXT: dyn.yield %[[KEY]]
+// CHECK: dyn.call @attend(%[[T]]) captured(%[[M]], %[[KEYS]])
+dyn.entry @attends(%t: !dyn.node<@Tree>, %m: !dyn.list<f32>) -> (f32) attributes {arg_names = ["t", "m"], arg_types = [!dyn.node<@Tree>, !dyn.list<f32>], surface = f32} {
+  %r = dyn.call @attend(%t) captured (%m) : (!dyn.node<@Tree>, !dyn.list<f32>) -> f32
+  dyn.return %r : f32
+}
+// CHECK-LABEL: dyn.cell @attend(
+// CHECK-SAME: %[[M:[^:]*]]: !dyn.list<f32>, %[[KEYS:[^:]*]]: !dyn.list<f32>) -> (f32) attributes {surface = f32, value_count = 2 : i32}
+// CHECK: dyn.call @attend(%{{.*}}) captured(%[[M]], %[[KEYS]])
+// CHECK-NOT: math.tanh
+// CHECK: dyn.map(%[[M]], %[[KEYS]])
+dyn.cell @attend(%t: !dyn.node<@Tree>, %m: !dyn.list<f32>) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %kids = dyn.field %t "kids" : <@Tree> -> !dyn.list<!dyn.node<@Tree>>
+  %below = dyn.map (%kids) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
+  ^bb0(%k: !dyn.node<@Tree>):
+    %s = dyn.call @attend(%k) captured (%m) : (!dyn.node<@Tree>, !dyn.list<f32>) -> f32
+    dyn.yield %s : f32
+  }
+  %sum = dyn.reduce_list sum %below : <f32> -> f32
+  %parts = dyn.map (%m) : (!dyn.list<f32>) -> !dyn.list<f32> {
+  ^bb0(%y: f32):
+    %key = math.tanh %y : f32
+    %part = arith.mulf %key, %x : f32
+    %own = arith.addf %part, %y : f32
+    dyn.yield %own : f32
+  }
+  %all = dyn.reduce_list sum %parts : <f32> -> f32
+  %r = arith.addf %all, %sum : f32
+  dyn.return %r : f32
+}
+
+// Out of an arm of a recursion, but not of an arm in an arm, nor what changes on the way: there %q is another one at each node.
+// CHECK-LABEL: dyn.entry @walks(
+// CHECK: %[[E:.*]] = math.exp %[[P:.*]] : f32
+// CHECK-NOT: math
+// CHECK: dyn.call @walk(%{{.*}}) captured(%[[P]], %{{.*}}, %[[E]])
+dyn.entry @walks(%t: !dyn.node<@Tree>, %p: f32, %q: f32) -> (f32) attributes {arg_names = ["t", "p", "q"], arg_types = [!dyn.node<@Tree>, f32, f32], surface = f32} {
+  %r = dyn.call @walk(%t) captured (%p, %q) : (!dyn.node<@Tree>, f32, f32) -> f32
+  dyn.return %r : f32
+}
+// CHECK-LABEL: dyn.cell @walk(
+// CHECK-SAME: %[[P:[^:]*]]: f32, %[[Q:[^:]*]]: f32, %[[E:[^:]*]]: f32)
+// CHECK: math.cos %[[Q]]
+// CHECK: math.tanh %[[P]]
+dyn.cell @walk(%t: !dyn.node<@Tree>, %p: f32, %q: f32) -> (f32) attributes {surface = f32, value_count = 2 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %kids = dyn.field %t "kids" : <@Tree> -> !dyn.list<!dyn.node<@Tree>>
+  %next = arith.addf %q, %x : f32
+  %below = dyn.map (%kids) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
+  ^bb0(%k: !dyn.node<@Tree>):
+    %s = dyn.call @walk(%k) captured (%p, %next) : (!dyn.node<@Tree>, f32, f32) -> f32
+    dyn.yield %s : f32
+  }
+  %sum = dyn.reduce_list sum %below : <f32> -> f32
+  %more = arith.cmpf ogt, %x, %sum : f32
+  %r = dyn.if %more -> (f32) {
+    %moves = math.exp %p : f32
+    %changes = math.cos %q : f32
+    %here = arith.addf %moves, %changes : f32
+    %most = arith.cmpf ogt, %x, %here : f32
+    %inner = dyn.if %most -> (f32) {
+      %stays = math.tanh %p : f32
+      dyn.yield %stays : f32
+    } else {
+      dyn.yield %here : f32
+    }
+    dyn.yield %inner : f32
+  } else {
+    dyn.yield %sum : f32
+  }
+  dyn.return %r : f32
+}
+
+// A cell that is not recursive gives what stands in no arm, to each of the calls, and captures no more what nobody else needs.
+// CHECK-LABEL: dyn.entry @once(
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: dyn.call @plain(%{{.*}}) captured(%[[E]]) :
+// CHECK: %[[F:.*]] = math.exp
+// CHECK: dyn.call @plain(%{{.*}}) captured(%[[F]]) :
+dyn.entry @once(%t: !dyn.node<@Tree>, %p: f32, %q: f32) -> (f32) attributes {arg_names = ["t", "p", "q"], arg_types = [!dyn.node<@Tree>, f32, f32], surface = f32} {
+  %r = dyn.call @plain(%t) captured (%p) : (!dyn.node<@Tree>, f32) -> f32
+  %s = dyn.call @plain(%t) captured (%q) : (!dyn.node<@Tree>, f32) -> f32
+  %both = arith.addf %r, %s : f32
+  dyn.return %both : f32
+}
+dyn.cell @plain(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %e = math.exp %p : f32
+  %r = arith.addf %x, %e : f32
+  dyn.return %r : f32
+}
+
+// What may fail an input stays: there may be no instance.
+// CHECK-LABEL: dyn.cell @fails(
+// CHECK: dyn.reduce_list max
+dyn.entry @failing(%t: !dyn.node<@Tree>, %m: !dyn.list<f32>) -> (f32) attributes {arg_names = ["t", "m"], arg_types = [!dyn.node<@Tree>, !dyn.list<f32>], surface = f32} {
+  %r = dyn.call @fails(%t) captured (%m) : (!dyn.node<@Tree>, !dyn.list<f32>) -> f32
+  dyn.return %r : f32
+}
+dyn.cell @fails(%t: !dyn.node<@Tree>, %m: !dyn.list<f32>) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %e = dyn.reduce_list max %m : <f32> -> f32
+  %r = arith.addf %x, %e : f32
+  dyn.return %r : f32
+}
