@@ -93,8 +93,31 @@ private:
     });
   }
 
-  /// Whether what stands in an arm may move: most of what a recursion does stands there.
-  bool takesArms() const { return !recursion.inside.empty(); }
+  /// Whether what stands in an arm may move: most of what a recursion does stands there. So does what a cell
+  /// does that is called for each element of a list, with the same captured arguments.
+  bool takesArms() const {
+    return !recursion.inside.empty() ||
+           llvm::all_of(recursion.outside, [&](dyn::CallOp call) { return isRepeated(call); });
+  }
+
+  bool isRepeated(dyn::CallOp call) const {
+    SmallVector<Value> captured = givenBy(call);
+    for (Operation *around = call->getParentOp(); around; around = around->getParentOp())
+      if (dyn::isBinder(around) && llvm::none_of(captured, [&](Value v) {
+            return around->isAncestor(v.getParentRegion()->getParentOp());
+          }))
+        return true;
+    return false;
+  }
+
+  /// What a call gives in place of the captured arguments `given`.
+  SmallVector<Value> givenBy(dyn::CallOp call) const {
+    dyn::CellOp callee = recursion.calleeOf(call);
+    return llvm::map_to_vector(given, [&](Value value) -> Value {
+      BlockArgument own = recursion.values.sameIn(callee, cast<BlockArgument>(value));
+      return call.getValues()[own.getArgNumber() - callee.getKeys().size()];
+    });
+  }
 
   /// What binders compute of elements that each instance has is to be a list of its own.
   void splitBinders() {
@@ -178,12 +201,8 @@ private:
 
   /// The same of the values that a call gives, before it.
   SmallVector<Value> computeAt(dyn::CallOp call, ArrayRef<Value> results) {
-    dyn::CellOp callee = recursion.calleeOf(call);
     IRMapping there;
-    for (Value value : given) {
-      BlockArgument own = recursion.values.sameIn(callee, cast<BlockArgument>(value));
-      there.map(value, call.getValues()[own.getArgNumber() - callee.getKeys().size()]);
-    }
+    there.map(given.getArrayRef(), givenBy(call));
     OpBuilder b(call);
     for (Operation *op : invariant)
       if (needed.contains(op))

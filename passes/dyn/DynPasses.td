@@ -101,8 +101,8 @@ def DynHoistCaptured : Pass<"dyn-hoist-captured", "::mlir::ModuleOp"> {
     dyn.cell @decode(%t, %k captured) { ... dyn.match %t { ... %k ... } }
     dyn.entry @e(%t, %m) { %k = dyn.map (%m) { ^bb0(%y): contract(%K, %y) }  dyn.call @decode(%t) captured (%k) }
     ```
-    It leaves an arm of a match or if, too, where the cell is recursive and the arm stands in no other: some instance takes most
-    arms. What may fail an input stays, and so does what has a list whose length is computed.
+    It leaves an arm of a match or if, too, that stands in no other, where the cell is recursive or called for each element of a
+    list: some instance takes most arms. What may fail an input stays, and so does what has a list whose length is computed.
 
     Afterwards no such work is left, and no captured argument that is only passed on.
   }];

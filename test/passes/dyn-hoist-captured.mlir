@@ -104,6 +104,58 @@ dyn.cell @plain(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f3
   dyn.return %r : f32
 }
 
+// Called for each element of a list, with what is the same for all of them: then of an arm too. Where it is another one for each,
+// the arm may be one that few take.
+// CHECK-LABEL: dyn.entry @nodes(
+// CHECK: dyn.map
+// CHECK: %[[E:.*]] = math.exp
+// CHECK-NEXT: dyn.call @armed(%{{.*}}) captured(%{{.*}}, %[[E]]) :
+dyn.entry @nodes(%ts: !dyn.list<!dyn.node<@Tree>>, %p: f32) -> (!dyn.list<f32>) attributes {arg_names = ["ts", "p"], arg_types = [!dyn.list<!dyn.node<@Tree>>, f32], surface = !dyn.list<f32>} {
+  %rs = dyn.map (%ts) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
+  ^bb0(%t: !dyn.node<@Tree>):
+    %r = dyn.call @armed(%t) captured (%p) : (!dyn.node<@Tree>, f32) -> f32
+    dyn.yield %r : f32
+  }
+  dyn.return %rs : !dyn.list<f32>
+}
+dyn.cell @armed(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %more = arith.cmpf ogt, %x, %p : f32
+  %r = dyn.if %more -> (f32) {
+    %e = math.exp %p : f32
+    dyn.yield %e : f32
+  } else {
+    dyn.yield %x : f32
+  }
+  dyn.return %r : f32
+}
+// CHECK-LABEL: dyn.entry @others(
+// CHECK-NOT: math
+// CHECK: dyn.call @own(
+// CHECK-LABEL: dyn.cell @own(
+// CHECK: dyn.if
+// CHECK: math.exp
+dyn.entry @others(%ts: !dyn.list<!dyn.node<@Tree>>) -> (!dyn.list<f32>) attributes {arg_names = ["ts"], arg_types = [!dyn.list<!dyn.node<@Tree>>], surface = !dyn.list<f32>} {
+  %rs = dyn.map (%ts) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
+  ^bb0(%t: !dyn.node<@Tree>):
+    %p = dyn.field %t "x" : <@Tree> -> f32
+    %r = dyn.call @own(%t) captured (%p) : (!dyn.node<@Tree>, f32) -> f32
+    dyn.yield %r : f32
+  }
+  dyn.return %rs : !dyn.list<f32>
+}
+dyn.cell @own(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %more = arith.cmpf ogt, %x, %p : f32
+  %r = dyn.if %more -> (f32) {
+    %e = math.exp %p : f32
+    dyn.yield %e : f32
+  } else {
+    dyn.yield %x : f32
+  }
+  dyn.return %r : f32
+}
+
 // What may fail an input stays: there may be no instance.
 // CHECK-LABEL: dyn.cell @fails(
 // CHECK: dyn.reduce_list max
