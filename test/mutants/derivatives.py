@@ -233,11 +233,13 @@ class Suite:
         return mutant, "" if changed else "same", ""
 
 
+def is_of(key, mutant):
+    file, rule, change = key
+    return re.fullmatch(file, mutant.file) and re.fullmatch(rule, mutant.rule) and re.search(change, f"{mutant.original} -> {mutant.changed}")
+
+
 def why_equivalent(mutant):
-    for (file, rule, change), reason in EQUIVALENT.items():
-        if re.fullmatch(file, mutant.file) and re.fullmatch(rule, mutant.rule) and re.search(change, f"{mutant.original} -> {mutant.changed}"):
-            return reason
-    return None
+    return next((reason for key, reason in EQUIVALENT.items() if is_of(key, mutant)), None)
 
 
 def rules_of_operations():
@@ -280,6 +282,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dbc-mutants-") as scratch:
         suite = Suite(options, scratch)
         chosen = suite.mutants
+        if stale := [key for key in EQUIVALENT if not any(is_of(key, mutant) for mutant in chosen)]:
+            sys.exit("equivalent.py names what no mutant is: " + ", ".join(map(str, stale)))
         if options.numbers:
             chosen = [mutant for mutant in chosen if mutant.number in options.numbers]
         if options.files:
