@@ -126,12 +126,14 @@ bool dropUnusedValues(ModuleOp module) {
   for (auto &[op, which] : unused) {
     auto cell = cast<CellOp>(op);
     unsigned keys = cell.getKeys().size(), left = which.size() - which.count();
-    for (int i = which.size() - 1; i >= 0; --i)
-      if (which[i]) {
-        for (Region &range : cell.getRanges())
-          range.eraseArgument(range.getNumArguments() - which.size() + i);
-        cell.getBody().eraseArgument(keys + i);
-      }
+    auto erase = [&](Region &region, unsigned first) {
+      for (int i = which.size() - 1; i >= 0; --i)
+        if (which[i])
+          region.eraseArgument(first + i);
+    };
+    for (Region &range : cell.getRanges())
+      erase(range, range.getNumArguments() - which.size());
+    erase(cell.getBody(), keys);
     if (left)
       cell.setValueCount(left);
     else

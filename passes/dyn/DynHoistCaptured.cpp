@@ -4,6 +4,7 @@
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
 #include "passes/dyn/InnerBinders.h"
 #include "llvm/ADT/SetVector.h"
@@ -41,6 +42,10 @@ struct Recursion {
   SmallVector<dyn::CallOp> inside, outside;
 };
 
+/// Cells of a recursion, and values of one of them, at most: each cell captures them all, and each call of an
+/// entry computes them, taken or not.
+constexpr size_t kMost = 16;
+
 /// What a cell computes of captured arguments that are the same in all of its recursion.
 class CapturedWork {
 public:
@@ -57,7 +62,7 @@ public:
   /// Moves it to the calls from outside, which give it to all instances. Gives how many values that are.
   unsigned hoist() {
     SmallVector<Value> results = resultsOfWork();
-    if (results.empty())
+    if (results.empty() || results.size() > kMost)
       return 0;
     LDBG() << "@" << cell.getSymName() << ": " << results.size()
            << " values of captured arguments are computed where it is called";
@@ -97,17 +102,21 @@ private:
   /// does that is called for each element of a list, with the same captured arguments.
   bool takesArms() const {
     return !recursion.inside.empty() ||
-           llvm::all_of(recursion.outside, [&](dyn::CallOp call) { return isRepeated(call); });
+           llvm::all_of(recursion.outside, [&](dyn::CallOp call) { return placeOf(call) != call; });
   }
 
-  bool isRepeated(dyn::CallOp call) const {
+  /// Where what a call gives is computed: before it, or before the binders around it that do not matter to
+  /// it.
+  Operation *placeOf(dyn::CallOp call) const {
     SmallVector<Value> captured = givenBy(call);
-    for (Operation *around = call->getParentOp(); around; around = around->getParentOp())
-      if (dyn::isBinder(around) && llvm::none_of(captured, [&](Value v) {
-            return around->isAncestor(v.getParentRegion()->getParentOp());
-          }))
-        return true;
-    return false;
+    Operation *place = call;
+    for (Operation *around = call->getParentOp(); dyn::isBinder(around); around = around->getParentOp()) {
+      if (llvm::any_of(captured,
+                       [&](Value v) { return around->isAncestor(v.getParentRegion()->getParentOp()); }))
+        break;
+      place = around;
+    }
+    return place;
   }
 
   /// What a call gives in place of the captured arguments `given`.
@@ -170,10 +179,10 @@ private:
   /// What is work, or made of it, and used by other operations.
   SmallVector<Value> resultsOfWork() {
     llvm::SetVector<Operation *> work;
+    auto isOfWork = [&](Value v) { return work.contains(v.getDefiningOp()); };
     for (Operation *op : invariant)
-      if (capturing.contains(op) && (isWork(op) || llvm::any_of(op->getOperands(), [&](Value v) {
-                                       return work.contains(v.getDefiningOp());
-                                     })))
+      if (capturing.contains(op) && llvm::all_of(op->getResults(), canBeCaptured) &&
+          (isWork(op) || llvm::any_of(op->getOperands(), isOfWork)))
         work.insert(op);
     SmallVector<Value> results;
     for (Operation *op : work)
@@ -182,6 +191,14 @@ private:
           results.push_back(result);
     return results;
   }
+
+  /// What is computed stays so in a cell that captures it; structure would be structure no more.
+  static bool canBeCaptured(Value value) {
+    if (auto list = dyn_cast<dyn::ListType>(value.getType()))
+      return isa<dyn::MapOp>(value.getDefiningOp()) && isReal(list.getElement());
+    return isReal(value.getType()) && !dyn::isStructural(value);
+  }
+  static bool isReal(Type type) { return dyn::isNumber(type) && getElementTypeOrSelf(type).isF32(); }
 
   static bool isIn(const llvm::SetVector<Operation *> &ops, Operation *op) {
     for (; op; op = op->getParentOp())
@@ -199,15 +216,23 @@ private:
     });
   }
 
-  /// The same of the values that a call gives, before it.
+  /// The same of the values that a call gives; once for calls, in their order, that give the same.
   SmallVector<Value> computeAt(dyn::CallOp call, ArrayRef<Value> results) {
-    IRMapping there;
-    there.map(given.getArrayRef(), givenBy(call));
-    OpBuilder b(call);
+    const SmallVector<Value> own = givenBy(call);
+    Operation *place = placeOf(call);
+    for (Block *block = place->getBlock(); block; block = block->getParentOp()->getBlock())
+      for (auto &[values, there] : computed[block])
+        if (values == own)
+          return there;
+    IRMapping map;
+    map.map(given.getArrayRef(), own);
+    OpBuilder b(place);
     for (Operation *op : invariant)
       if (needed.contains(op))
-        b.clone(*op, there);
-    return llvm::map_to_vector(results, [&](Value v) { return there.lookup(v); });
+        b.clone(*op, map);
+    SmallVector<Value> there = llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); });
+    computed[place->getBlock()].push_back({own, there});
+    return there;
   }
 
   const Recursion &recursion;
@@ -216,6 +241,8 @@ private:
   llvm::SetVector<Operation *> invariant; ///< of the cell, in its order
   llvm::DenseSet<Operation *> capturing;  ///< those of them that are made of captured arguments
   llvm::SetVector<Operation *> needed;    ///< those of them that move
+  /// In each block: what calls give, and the results there.
+  llvm::DenseMap<Block *, SmallVector<std::pair<SmallVector<Value>, SmallVector<Value>>, 1>> computed;
 };
 
 struct DynHoistCapturedPass : impl::DynHoistCapturedBase<DynHoistCapturedPass> {
@@ -232,7 +259,6 @@ struct DynHoistCapturedPass : impl::DynHoistCapturedBase<DynHoistCapturedPass> {
     auto cellOf = [&](StringAttr name) { return symbols.lookup<dyn::CellOp>(name); };
     llvm::DenseSet<Operation *> seen;
     unsigned hoisted = 0;
-    // Callees first, so that what is computed where one is called may move on from there.
     for (auto entry : module.getOps<dyn::EntryOp>())
       for (const auto &cells : dyn::recursions(entry, cellOf))
         if (seen.insert(cells.front()).second)
@@ -242,11 +268,17 @@ struct DynHoistCapturedPass : impl::DynHoistCapturedBase<DynHoistCapturedPass> {
     hoistedValues += hoisted;
   }
 
+  /// Of a recursion that entries alone call. What another recursion calls at each of its nodes may have few
+  /// instances there, and few of them in an arm.
   static unsigned hoist(ArrayRef<dyn::CellOp> cells, const Calls &calls) {
-    if (llvm::all_of(cells, [](dyn::CellOp cell) { return cell.getValues().empty(); }))
+    if (cells.size() > kMost ||
+        llvm::all_of(cells, [](dyn::CellOp cell) { return cell.getValues().empty(); }))
       return 0;
     unsigned hoisted = 0;
     std::optional<Recursion> recursion(std::in_place, cells, calls);
+    if (llvm::any_of(recursion->outside,
+                     [](dyn::CallOp call) { return call->getParentOfType<dyn::CellOp>(); }))
+      return 0;
     for (dyn::CellOp cell : cells)
       if (unsigned values = CapturedWork(*recursion, cell).hoist()) {
         hoisted += values;

@@ -92,8 +92,8 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
 def DynHoistCaptured : Pass<"dyn-hoist-captured", "::mlir::ModuleOp"> {
   let summary = "Compute once outside a recursion what uses only captured arguments that do not change in it (manual, C4)";
   let description = [{
-    Work as in dyn-hoist, of captured arguments that every call inside the recursion passes on unchanged: it is computed before the
-    calls from outside, and captured in its place.
+    Work as in dyn-hoist, of captured arguments that every call inside the recursion passes on unchanged, where entries alone call
+    it: numbers and maps are computed before these calls, once for calls that give the same, and captured in their place.
     ```mlir
     dyn.cell @decode(%t, %m captured) { ... dyn.match %t { ... %k = dyn.map (%m) { ^bb0(%y): contract(%K, %y) } ... } }
     dyn.entry @e(%t, %m) { dyn.call @decode(%t) captured (%m) }
@@ -102,9 +102,10 @@ def DynHoistCaptured : Pass<"dyn-hoist-captured", "::mlir::ModuleOp"> {
     dyn.entry @e(%t, %m) { %k = dyn.map (%m) { ^bb0(%y): contract(%K, %y) }  dyn.call @decode(%t) captured (%k) }
     ```
     It leaves an arm of a match or if, too, that stands in no other, where the cell is recursive or called for each element of a
-    list: some instance takes most arms. What may fail an input stays, and so does what has a list whose length is computed.
+    list: some instance takes most arms. What may fail an input stays, and so do what has a list whose length is computed, recursions of more than 16 cells, and cells with
+    more than 16 such values.
 
-    Afterwards no such work is left, and no captured argument that is only passed on.
+    Afterwards no captured argument is only passed on.
   }];
   let statistics = [Statistic<"hoistedValues", "hoisted-values", "Values that are captured in place of what they are made of">];
 }

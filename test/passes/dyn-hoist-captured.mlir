@@ -107,8 +107,9 @@ dyn.cell @plain(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f3
 // Called for each element of a list, with what is the same for all of them: then of an arm too. Where it is another one for each,
 // the arm may be one that few take.
 // CHECK-LABEL: dyn.entry @nodes(
-// CHECK: dyn.map
 // CHECK: %[[E:.*]] = math.exp
+// CHECK-NEXT: dyn.map
+// CHECK-NEXT: ^bb0
 // CHECK-NEXT: dyn.call @armed(%{{.*}}) captured(%{{.*}}, %[[E]]) :
 dyn.entry @nodes(%ts: !dyn.list<!dyn.node<@Tree>>, %p: f32) -> (!dyn.list<f32>) attributes {arg_names = ["ts", "p"], arg_types = [!dyn.list<!dyn.node<@Tree>>, f32], surface = !dyn.list<f32>} {
   %rs = dyn.map (%ts) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
@@ -153,6 +154,69 @@ dyn.cell @own(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f32,
   } else {
     dyn.yield %x : f32
   }
+  dyn.return %r : f32
+}
+
+// Calls that give the same capture the same, so that they have one table. What is structure stays structure: how long the list is that
+// the cell goes through is asked there.
+// CHECK-LABEL: dyn.entry @twice(
+// CHECK: %[[KEYS:.*]] = dyn.map(%{{.*}})
+// CHECK: math.tanh
+// CHECK-NOT: math.tanh
+// CHECK: dyn.call @half(%{{.*}}) captured(%[[KEYS]]) :
+// CHECK: dyn.map
+// CHECK: dyn.call @half(%{{.*}}) captured(%[[KEYS]]) :
+// CHECK-LABEL: dyn.cell @half(
+// CHECK: dyn.len
+// CHECK: dyn.range
+dyn.entry @twice(%t: !dyn.node<@Tree>, %ts: !dyn.list<!dyn.node<@Tree>>, %m: !dyn.list<f32>) -> (f32, !dyn.list<f32>) attributes {arg_names = ["t", "ts", "m"], arg_types = [!dyn.node<@Tree>, !dyn.list<!dyn.node<@Tree>>, !dyn.list<f32>], surface = tuple<f32, !dyn.list<f32>>} {
+  %r = dyn.call @half(%t) captured (%m) : (!dyn.node<@Tree>, !dyn.list<f32>) -> f32
+  %rs = dyn.map (%ts) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
+  ^bb0(%u: !dyn.node<@Tree>):
+    %s = dyn.call @half(%u) captured (%m) : (!dyn.node<@Tree>, !dyn.list<f32>) -> f32
+    dyn.yield %s : f32
+  }
+  dyn.return %r, %rs : f32, !dyn.list<f32>
+}
+dyn.cell @half(%t: !dyn.node<@Tree>, %m: !dyn.list<f32>) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %zero = arith.constant 0 : i32
+  %keys = dyn.map (%m) : (!dyn.list<f32>) -> !dyn.list<f32> {
+  ^bb0(%y: f32):
+    %key = math.tanh %y : f32
+    dyn.yield %key : f32
+  }
+  %length = dyn.len %keys : <f32>
+  %range = dyn.range %zero to %length : <i32>
+  %parts = dyn.map (%range, %keys) : (!dyn.list<i32>, !dyn.list<f32>) -> !dyn.list<f32> {
+  ^bb0(%i: i32, %key: f32):
+    %part = arith.mulf %key, %x : f32
+    dyn.yield %part : f32
+  }
+  %all = dyn.reduce_list sum %parts : <f32> -> f32
+  dyn.return %all : f32
+}
+
+// A cell that another cell calls keeps what it does.
+// CHECK-LABEL: dyn.cell @calls(
+// CHECK-NOT: math.exp
+// CHECK: dyn.call @called(
+// CHECK-LABEL: dyn.cell @called(
+// CHECK: math.exp
+dyn.entry @around(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {arg_names = ["t", "p"], arg_types = [!dyn.node<@Tree>, f32], surface = f32} {
+  %r = dyn.call @calls(%t) captured (%p) : (!dyn.node<@Tree>, f32) -> f32
+  dyn.return %r : f32
+}
+dyn.cell @calls(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %q = arith.addf %p, %x : f32
+  %s = dyn.call @called(%t) captured (%q) : (!dyn.node<@Tree>, f32) -> f32
+  dyn.return %s : f32
+}
+dyn.cell @called(%t: !dyn.node<@Tree>, %p: f32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %x = dyn.field %t "x" : <@Tree> -> f32
+  %e = math.exp %p : f32
+  %r = arith.addf %x, %e : f32
   dyn.return %r : f32
 }
 
