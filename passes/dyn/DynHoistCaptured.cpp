@@ -216,13 +216,14 @@ private:
     });
   }
 
-  /// The same of the values that a call gives; once for calls, in their order, that give the same.
+  /// The same of the values that a call gives; once for calls that give the same, if it is there before both.
   SmallVector<Value> computeAt(dyn::CallOp call, ArrayRef<Value> results) {
     const SmallVector<Value> own = givenBy(call);
     Operation *place = placeOf(call);
     for (Block *block = place->getBlock(); block; block = block->getParentOp()->getBlock())
       for (auto &[values, there] : computed[block])
-        if (values == own)
+        if (values == own &&
+            there.front().getDefiningOp()->isBeforeInBlock(block->findAncestorOpInBlock(*place)))
           return there;
     IRMapping map;
     map.map(given.getArrayRef(), own);
